@@ -1,0 +1,3 @@
+//! Speed of the FP32 oracle beside the machine's own GEMM.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! The eight phases, their gates, the evaluator.

@@ -1,0 +1,94 @@
+//! A verdict on a snapshot. Everyone may read one; only the pipeline's evaluator makes one.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::artifact::Artifact;
+use super::call::ToolOutcome;
+use super::event::Event;
+use crate::base::{GateId, Hash};
+
+/// There is no fourth: a metric under its threshold is a fail, and what did not run did not pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    Pass,
+    Fail,
+    Blocked,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Pass => "Pass",
+            Self::Fail => "Fail",
+            Self::Blocked => "Blocked",
+        })
+    }
+}
+
+/// One number that a gate looked at. Margin: how far the claim holds beyond the threshold, in
+/// units of the threshold's own scale; below zero, or not a number, it does not.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Metric {
+    pub name: String,
+    pub measured: f64,
+    /// As people write it: `>= 0.98`.
+    pub threshold: String,
+    pub margin: f64,
+    /// Judged, or only recorded.
+    pub hard: bool,
+}
+
+/// A seeded fault that the gate was shown before its pass could count.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MutantJudged {
+    pub id: String,
+    /// `None`: not applicable, for the reason in `by`.
+    pub killed: Option<bool>,
+    /// The metric that killed it.
+    pub by: String,
+    pub margin: f64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Judged {
+    pub gate: GateId,
+    pub verdict: Verdict,
+    pub snapshot: Hash,
+    pub claim: String,
+    /// The one line that says why.
+    pub headline: String,
+    /// The smallest margin of the hard metrics.
+    pub margin: f64,
+    pub metrics: Vec<Metric>,
+    pub mutants: Vec<MutantJudged>,
+    /// The receipt, at `.pilotfish/receipts/<hash>.json`.
+    pub receipt: Hash,
+    #[serde(default)]
+    pub evidence: Vec<Artifact>,
+}
+
+impl Judged {
+    /// What the mind that asked for it is told. A failed gate is a call that was well done.
+    pub fn outcome(&self) -> ToolOutcome {
+        let text = format!("{}: {} · {}", self.gate, self.verdict, self.headline);
+        let value = serde_json::json!({
+            "gate": self.gate,
+            "verdict": self.verdict,
+            "margin": self.margin,
+            "headline": self.headline,
+            "receipt": self.receipt,
+            "snapshot": self.snapshot,
+            "metrics": self.metrics,
+        });
+        ToolOutcome::Done { text, value, artifacts: self.evidence.clone() }
+    }
+}
+
+impl From<Judged> for Event {
+    fn from(judged: Judged) -> Self {
+        Self::Judged(Box::new(judged))
+    }
+}

@@ -1,0 +1,1 @@
+//! Written know-how, recipes, memory of results, and when each applies.

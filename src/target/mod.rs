@@ -1,0 +1,1 @@
+//! Where a program runs: simulator, compiler checkout, declared commands.

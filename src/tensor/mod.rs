@@ -1,0 +1,1 @@
+//! Numbers: dtypes, shapes, reference operators, comparison.

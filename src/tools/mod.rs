@@ -1,0 +1,1 @@
+//! Hands that carry out a call.

@@ -1,0 +1,1 @@
+//! The files: documents, patches, snapshots, watching, processes, sandbox.

@@ -1,0 +1,4 @@
+//! The one integration-test binary: linked once, so that two cores are enough.
+
+#[expect(dead_code, reason = "used by the suites that follow")]
+mod need;
