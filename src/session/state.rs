@@ -78,6 +78,8 @@ pub struct CallRecord {
     pub call: ToolCall,
     pub seq: u64,
     pub state: CallState,
+    /// What a person said of it, if it asked: tells a person's no from the policy's.
+    pub answer: Option<Answer>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -128,7 +130,8 @@ impl State {
             }
             Event::AgentSaid { text } => self.transcript.push(seq, Item::Agent(text.clone())),
             Event::Called(call) => {
-                let record = CallRecord { call: call.clone(), seq, state: CallState::Called };
+                let state = CallState::Called;
+                let record = CallRecord { call: call.clone(), seq, state, answer: None };
                 self.calls.push(record);
                 self.transcript.push(seq, Item::Call(call.id.clone()));
             }
@@ -229,6 +232,9 @@ impl State {
             Answer::Edited(_) => "fix",
             Answer::Reject { .. } | Answer::Stop => "steer",
         });
+        if let Some(record) = self.calls.iter_mut().rev().find(|record| record.call.id == *id) {
+            record.answer = Some(answer.clone());
+        }
         if let Answer::Always(grant) = answer {
             self.granted.push(grant.clone());
         }
