@@ -1,4 +1,4 @@
-//! What runs: dispatches in order, each one host call with launches on the array, or a host operator.
+//! What runs: dispatches in order, each one host call of launches or of a host operator.
 
 use serde::{Deserialize, Serialize};
 
