@@ -2,11 +2,12 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::artifact::Artifact;
 use super::call::ToolOutcome;
 use super::event::Event;
+use super::phase::Phase;
 use crate::base::{GateId, Hash};
 
 /// There is no fourth: a metric under its threshold is a fail, and what did not run did not pass.
@@ -33,9 +34,11 @@ impl fmt::Display for Verdict {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Metric {
     pub name: String,
+    #[serde(deserialize_with = "number")]
     pub measured: f64,
     /// As people write it: `>= 0.98`.
     pub threshold: String,
+    #[serde(deserialize_with = "number")]
     pub margin: f64,
     /// Judged, or only recorded.
     pub hard: bool,
@@ -49,18 +52,32 @@ pub struct MutantJudged {
     pub killed: Option<bool>,
     /// The metric that killed it.
     pub by: String,
+    #[serde(deserialize_with = "number")]
     pub margin: f64,
+}
+
+/// JSON has no word for a number that is none; it writes `null`.
+fn number<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    Ok(Option::<f64>::deserialize(from)?.unwrap_or(f64::NAN))
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Judged {
     pub gate: GateId,
+    /// For which phase: the same gate asks more of a later one.
+    #[serde(default)]
+    pub phase: Phase,
     pub verdict: Verdict,
     pub snapshot: Hash,
+    /// The hash of those files of the snapshot that this gate looks at: while they stay, so does
+    /// the verdict.
+    #[serde(default)]
+    pub inputs: Hash,
     pub claim: String,
     /// The one line that says why.
     pub headline: String,
     /// The smallest margin of the hard metrics.
+    #[serde(deserialize_with = "number")]
     pub margin: f64,
     pub metrics: Vec<Metric>,
     pub mutants: Vec<MutantJudged>,
@@ -71,6 +88,10 @@ pub struct Judged {
 }
 
 impl Judged {
+    pub fn passed(&self) -> bool {
+        self.verdict == Verdict::Pass
+    }
+
     /// What the mind that asked for it is told. A failed gate is a call that was well done.
     pub fn outcome(&self) -> ToolOutcome {
         let text = format!("{}: {} · {}", self.gate, self.verdict, self.headline);

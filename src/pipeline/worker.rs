@@ -1,0 +1,68 @@
+//! The evaluator's process: a request on stdin, verdicts and receipts as JSON lines on stdout.
+
+use std::io::{self, Read, Write};
+use std::path::PathBuf;
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+use super::case::Case;
+use super::evaluate::{Line, evaluate};
+use super::frozen::Frozen;
+use super::gate::gate;
+use crate::base::GateId;
+use crate::session::Phase;
+
+/// What is to be judged. The workspace itself says which model, target and lengths.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GateRequest {
+    pub workspace: PathBuf,
+    /// All gates of the phase, if empty.
+    #[serde(default)]
+    pub gates: Vec<GateId>,
+    /// The same gate asks more of a later phase.
+    pub phase: Phase,
+    #[serde(default)]
+    pub seed: u64,
+}
+
+impl GateRequest {
+    pub fn one(workspace: impl Into<PathBuf>, gate: GateId, phase: Phase, seed: u64) -> Self {
+        Self { workspace: workspace.into(), gates: vec![gate], phase, seed }
+    }
+}
+
+/// Reads one [`GateRequest`], freezes the workspace, judges, answers. What cannot be judged is
+/// answered too; an error here means that the answer itself could not be written.
+pub fn serve(mut input: impl Read, mut output: impl Write) -> io::Result<()> {
+    let mut text = String::new();
+    input.read_to_string(&mut text)?;
+    let request: GateRequest = match serde_json::from_str(&text) {
+        Ok(request) => request,
+        Err(error) => return say(&mut output, &Line::Refused(format!("the request: {error}"))),
+    };
+    let case = match Frozen::of(&request.workspace)
+        .and_then(|frozen| Case::open(frozen, request.phase, request.seed))
+    {
+        Ok(case) => case,
+        Err(why) => return say(&mut output, &Line::Refused(why)),
+    };
+    for id in &request.gates {
+        let began = Instant::now();
+        let Some(gate) = gate(id.as_str()) else {
+            say(&mut output, &Line::Refused(format!("there is no gate `{id}`")))?;
+            continue;
+        };
+        let mut answer = evaluate(gate, &case);
+        answer.duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        say(&mut output, &Line::Judged(Box::new(answer)))?;
+    }
+    say(&mut output, &Line::Ended)
+}
+
+fn say(output: &mut impl Write, line: &Line) -> io::Result<()> {
+    let mut bytes = serde_json::to_vec(line).map_err(io::Error::other)?;
+    bytes.push(b'\n');
+    output.write_all(&bytes)?;
+    output.flush()
+}
