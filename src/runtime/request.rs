@@ -1,7 +1,7 @@
 //! What comes in: wishes of a face, and answers of running effects.
 
 use crate::agent::Reply;
-use crate::base::{CallId, GateId, PromptId};
+use crate::base::{CallId, GateId, Hash, PromptId};
 use crate::session::{Answer, Autonomy, Event, Judged, ToolOutcome};
 
 /// What a face may ask of a session.
@@ -36,6 +36,11 @@ pub enum Input {
         call: CallId,
         outcome: ToolOutcome,
         facts: Vec<Event>,
+    },
+    /// A document was found changed, and this is what it is now.
+    Edited {
+        path: String,
+        hash: Hash,
     },
     /// With the call that asked for it, if one did.
     Judged(Box<Judged>, Option<CallId>),

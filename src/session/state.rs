@@ -213,7 +213,10 @@ impl State {
     }
 
     fn apply_ruling(&mut self, id: &CallId, ruling: &Ruling) {
-        if !self.call(id).is_some_and(|record| matches!(record.state, CallState::Called)) {
+        // A call that asks is ruled again when the slider moves or something was granted.
+        let is_open =
+            |state: &CallState| matches!(state, CallState::Called | CallState::Asking { .. });
+        if !self.call(id).is_some_and(|record| is_open(&record.state)) {
             return;
         }
         match ruling {
