@@ -1,0 +1,302 @@
+//! One step of a trajectory: apply moves while they pay, time, judge, and keep or take back.
+
+use serde_json::{Value, json};
+
+use super::follow::{Trial, is_true};
+use super::template::milliseconds;
+use super::walk::{End, Flow, Halt, Rejected, Walk};
+use crate::skills::{Ask, Improve, Signal};
+
+/// Where one `improve` stands.
+struct Attempt<'a> {
+    improve: &'a Improve,
+    stage: String,
+    change: String,
+    /// Moves that failed in this step, by effect.
+    failed: Vec<Value>,
+    list: Vec<Value>,
+    asked: bool,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn improve(&mut self, improve: &'a Improve) -> Flow<()> {
+        let (stage, change) = (self.render(&improve.stage)?, self.render(&improve.change)?);
+        self.applied.insert(stage.clone(), Vec::new());
+        let (failed, list) = (Vec::new(), Vec::new());
+        let mut attempt = Attempt { improve, stage, change, failed, list, asked: false };
+        self.apply_moves(&mut attempt)?;
+        if self.in_force(&attempt.stage) == 0 {
+            return Ok(());
+        }
+        let change = self.described(&attempt);
+        let args = json!({ "stage": attempt.stage, "kind": "tried", "change": change });
+        let tried = self.must("profile", args)?;
+        let before = self.names["now"][attempt.stage.as_str()].clone();
+        let gain = total(&before) - total(&tried);
+        if !(gain > 0.0) {
+            self.say(format!("{change}: no gain, taken back"));
+            return self.take_back(&attempt, &change);
+        }
+        match self.judge_all(&attempt)? {
+            Some(receipts) => {
+                let change = self.described(&attempt);
+                self.keep(&attempt, &change, &before, &receipts)
+            }
+            None => self.take_back(&attempt, &change),
+        }
+    }
+
+    /// Applies the moves of this step, the one that pays most first.
+    fn apply_moves(&mut self, attempt: &mut Attempt<'a>) -> Flow<()> {
+        let stage = attempt.stage.clone();
+        while self.in_force(&stage) < attempt.improve.most {
+            if let Some(stop) = &attempt.improve.stop_when
+                && is_true(&self.evaluate(stop)?)
+            {
+                return Ok(());
+            }
+            let Some(suggestion) = self.next_suggestion(attempt)? else { return Ok(()) };
+            let (name, site) = (suggestion["move"].clone(), suggestion["site"].clone());
+            let args = json!({ "stage": stage, "move": name, "site": site });
+            match self.call("apply_move", args)? {
+                End::Done(_, value) => {
+                    let mut made = suggestion.clone();
+                    made["applied"] = value;
+                    self.applied.entry(stage.clone()).or_default().push(made);
+                }
+                End::Failed(outcome) => {
+                    attempt.failed.push(suggestion["effect"].clone());
+                    let signal = Signal::of_outcome(outcome).unwrap_or_default();
+                    if let Some(skill) = self.debug_skill(&signal) {
+                        self.skill(&skill)?;
+                    }
+                }
+                End::Rejected(why) => self.reject(&stage, &suggestion, &why)?,
+                End::Forbidden(why) if self.has_new_words() => self.say(format!("{why}: again")),
+                End::Forbidden(why) => {
+                    return Err(Halt::Blocked(format!("a move may not be applied: {why}")));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The best suggestion that is left, that nobody rejected and that has not failed.
+    fn next_suggestion(&mut self, attempt: &mut Attempt<'a>) -> Flow<Option<Value>> {
+        let improve = attempt.improve;
+        if !attempt.asked || improve.ask == Ask::EachTime {
+            let moves: Vec<_> =
+                improve.moves.iter().filter(|name| !self.is_avoided(name)).collect();
+            if moves.is_empty() {
+                return Ok(None);
+            }
+            let limit = match improve.ask {
+                Ask::Once => improve.most,
+                Ask::EachTime => 4,
+            };
+            let limit = limit + self.rejected.len() + attempt.failed.len();
+            let args = json!({ "stage": attempt.stage, "moves": moves, "limit": limit });
+            let value = self.must("suggest", args)?;
+            attempt.list = value["suggestions"].as_array().cloned().unwrap_or_default();
+            attempt.asked = true;
+        }
+        let now = total(&self.names["now"][attempt.stage.as_str()]);
+        let least = now * improve.least_percent / 100.0;
+        let fits = |walk: &Self, suggestion: &Value| {
+            let gain = suggestion["gain_us"].as_f64().unwrap_or_default();
+            let name = suggestion["move"].as_str().unwrap_or_default();
+            gain > 0.0
+                && gain >= least
+                && !attempt.failed.contains(&suggestion["effect"])
+                && !walk.is_rejected(&attempt.stage, suggestion)
+                && !walk.is_avoided(name)
+        };
+        let at = attempt.list.iter().position(|suggestion| fits(self, suggestion));
+        let Some(at) = at else { return Ok(None) };
+        let chosen = attempt.list.remove(at);
+        attempt.list.drain(..at);
+        Ok(Some(chosen))
+    }
+
+    fn is_rejected(&self, stage: &str, suggestion: &Value) -> bool {
+        self.rejected.iter().any(|rejected| {
+            let is_same = suggestion["move"].as_str() == Some(rejected.name.as_str())
+                && suggestion["site"] == rejected.site;
+            let is_equal = !rejected.effect.is_null() && suggestion["effect"] == rejected.effect;
+            rejected.stage == stage && (is_same || is_equal)
+        })
+    }
+
+    /// A person said no: that move at that site, and whatever would do the same, is left out from
+    /// now on, and the reason stands in the document of issues.
+    fn reject(&mut self, stage: &str, suggestion: &Value, why: &str) -> Flow<()> {
+        let name = suggestion["move"].as_str().unwrap_or_default().to_owned();
+        let words = words(suggestion);
+        self.rejected.push(Rejected {
+            stage: stage.to_owned(),
+            name,
+            site: suggestion["site"].clone(),
+            effect: suggestion["effect"].clone(),
+        });
+        let why = if why.trim().is_empty() { "no reason given" } else { why.trim() };
+        if let Some(list) = self.names["rejections"].as_array_mut() {
+            list.push(json!({ "stage": stage, "change": words, "why": why }));
+        }
+        self.say(format!("Left out for good: {words} ({why})"));
+        let text = format!(
+            "**Symptom** a person rejected the move.\n\n**Reason** {why}\n\n**Effect** it, and \
+             anything equal in effect, is not proposed again in this deployment."
+        );
+        let title = format!("Rejected in {stage}: {words}");
+        let args = json!({ "kind": "issue", "title": title, "text": text });
+        let _noted = self.call("note", args)?;
+        Ok(())
+    }
+
+    /// Judges every gate of the step. `None`: nothing of the step is left to keep. A debug skill
+    /// or the last resort may have taken moves back on the way; what is left has been judged.
+    fn judge_all(&mut self, attempt: &Attempt<'a>) -> Flow<Option<Vec<Value>>> {
+        let (mut debugged, mut halved) = (false, false);
+        'again: loop {
+            let mut receipts = Vec::new();
+            for gate in &attempt.improve.gates {
+                let (signal, text) = match self.try_gate(gate)? {
+                    Trial::Good(value) => {
+                        receipts.push(value["receipt"].clone());
+                        continue;
+                    }
+                    Trial::Bad(signal, text) => (signal, text),
+                };
+                if signal == Signal::default() {
+                    continue 'again;
+                }
+                if !debugged {
+                    debugged = true;
+                    if let Some(skill) = self.debug_skill(&signal) {
+                        self.names.insert("stage".to_owned(), json!(attempt.stage));
+                        self.skill(&skill)?;
+                    }
+                    if self.in_force(&attempt.stage) > 0 {
+                        continue 'again;
+                    }
+                }
+                if !halved && self.in_force(&attempt.stage) > 1 {
+                    // Systematic: the later half of the moves goes first, then all of them.
+                    halved = true;
+                    let keep = self.in_force(&attempt.stage) / 2;
+                    self.say(format!("{text} → the later moves of this step are taken back"));
+                    self.undo_to(&attempt.stage, keep)?;
+                    continue 'again;
+                }
+                self.say(format!("{text} → this step is taken back"));
+                return Ok(None);
+            }
+            return Ok(Some(receipts));
+        }
+    }
+
+    fn keep(
+        &mut self,
+        attempt: &Attempt<'a>,
+        change: &str,
+        before: &Value,
+        receipts: &[Value],
+    ) -> Flow<()> {
+        let stage = attempt.stage.as_str();
+        let receipt = receipts.last().cloned().unwrap_or_default();
+        let args = json!({
+            "stage": stage, "kind": "kept", "change": change, "receipt": receipt,
+        });
+        let kept = self.must("profile", args)?;
+        self.row(stage, change, "kept", before, &kept, &receipt);
+        let (was, is) = (total(before), total(&kept));
+        let (from, to) = (milliseconds(was), milliseconds(is));
+        self.say(format!("{stage} {from} → {to} ({:.2}×): {change}", was / is.max(1e-9)));
+        self.applied.insert(stage.to_owned(), Vec::new());
+        Ok(())
+    }
+
+    /// Takes back what is left of this step, and says so in the trajectory.
+    fn take_back(&mut self, attempt: &Attempt<'a>, change: &str) -> Flow<()> {
+        let stage = attempt.stage.as_str();
+        self.undo_to(stage, 0)?;
+        let args = json!({ "stage": stage, "kind": "reverted", "change": change });
+        let reverted = self.must("profile", args)?;
+        let before = self.names["now"][stage].clone();
+        self.row(stage, change, "reverted", &before, &reverted, &Value::Null);
+        Ok(())
+    }
+
+    fn undo_to(&mut self, stage: &str, keep: usize) -> Flow<()> {
+        while self.in_force(stage) > keep {
+            self.must("undo_move", json!({ "stage": stage }))?;
+        }
+        Ok(())
+    }
+
+    fn row(
+        &mut self,
+        stage: &str,
+        change: &str,
+        kind: &str,
+        before: &Value,
+        after: &Value,
+        receipt: &Value,
+    ) {
+        let row = json!({
+            "change": change, "kind": kind, "before": before, "after": after, "receipt": receipt,
+        });
+        if self.names["rows"][stage].is_null() {
+            self.names["rows"][stage] = json!([]);
+        }
+        if let Some(rows) = self.names["rows"][stage].as_array_mut() {
+            rows.push(row);
+        }
+    }
+
+    /// What the step is called: its own words, and the moves that it is made of.
+    fn described(&self, attempt: &Attempt<'_>) -> String {
+        let moves = self.applied.get(&attempt.stage).map(Vec::as_slice).unwrap_or_default();
+        let told: Vec<String> = moves.iter().map(words).collect();
+        match told.len() {
+            0 => attempt.change.clone(),
+            1..=3 => format!("{}: {}", attempt.change, told.join("; ")),
+            more => format!("{}: {}; and {} more", attempt.change, told[..2].join("; "), more - 2),
+        }
+    }
+
+    pub(super) fn in_force(&self, stage: &str) -> usize {
+        self.applied.get(stage).map_or(0, Vec::len)
+    }
+
+    /// A call that nothing but a person's word can keep from succeeding.
+    fn must(&mut self, tool: &str, args: Value) -> Flow<Value> {
+        loop {
+            match self.try_call(tool, args.clone())? {
+                Trial::Good(value) => return Ok(value),
+                Trial::Bad(signal, _) if signal == Signal::default() => (),
+                Trial::Bad(_, text) => self.blocked(&text, &[])?,
+            }
+        }
+    }
+}
+
+/// What a suggestion would do, for a reader.
+fn words(suggestion: &Value) -> String {
+    let told = suggestion["words"].as_str().filter(|words| !words.is_empty());
+    told.map_or_else(
+        || {
+            let name = suggestion["move"].as_str().unwrap_or_default();
+            let site = match &suggestion["site"] {
+                Value::String(site) => site.clone(),
+                other => other.to_string(),
+            };
+            format!("{name} at {site}")
+        },
+        str::to_owned,
+    )
+}
+
+fn total(profile: &Value) -> f64 {
+    profile["total_us"].as_f64().unwrap_or(f64::MAX)
+}
