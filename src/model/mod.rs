@@ -1,5 +1,28 @@
 //! The network to deploy, and its FP32 oracle.
 
+mod attention;
+mod cache;
+mod config;
+mod error;
+mod graph;
+mod model;
+mod oracle;
+mod role;
+mod sample;
 mod stage;
+mod tokenizer;
+mod weights;
+mod workload;
 
+pub use cache::Cache;
+pub use config::{Config, Family, RopeScaling, published, published_names};
+pub use error::ModelError;
+pub use graph::{Graph, Kind, Operator};
+pub use model::{Model, Provenance};
+pub use oracle::{Fault, Logits, Oracle};
+pub use role::Role;
+pub use sample::{Sampler, greedy, top};
 pub use stage::Stage;
+pub use tokenizer::{Message, Tokenizer};
+pub use weights::{Held, Weights};
+pub use workload::Workload;

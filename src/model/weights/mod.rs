@@ -1,0 +1,15 @@
+//! Weights by role, whatever file they come from.
+
+mod bytes;
+mod gguf;
+mod names;
+mod safetensors;
+mod synthetic;
+mod weights;
+
+pub(in crate::model) use bytes::Bytes;
+pub(in crate::model) use gguf::{Gguf, Value};
+pub(in crate::model) use safetensors::open_folder;
+pub(in crate::model) use synthetic::{RECIPE, synthetic};
+pub(in crate::model) use weights::{Entry, Origin};
+pub use weights::{Held, Weights};

@@ -1,0 +1,149 @@
+//! The one matrix product: activations times weights as they are stored, on all cores.
+#![expect(unsafe_code, reason = "`gemm` takes pointers and strides")]
+
+use gemm::Parallelism;
+use rayon::prelude::*;
+
+/// Rows of weights that one thread takes at a time when there is one row of activations.
+const ROWS: usize = 64;
+/// Below this many multiplications one thread is faster than two.
+const SERIAL_BELOW: usize = 1 << 16;
+/// Partial sums of a dot product; they are added up in a fixed order.
+const LANES: usize = 32;
+
+/// `out[m, n] = x[m, k] · w[n, k]ᵀ`. The same bits for any number of threads.
+///
+/// # Panics
+/// When the slices do not have the sizes that `m` and `k` ask for.
+pub fn matmul(x: &[f32], w: &[f32], out: &mut [f32], m: usize, k: usize) {
+    assert!(m > 0 && k > 0 && x.len() == m * k && w.len().is_multiple_of(k), "shapes of a matmul");
+    let n = w.len() / k;
+    assert_eq!(out.len(), m * n, "a matmul fills its output");
+    if m == 1 {
+        return matvec(x, w, out, k);
+    }
+    let threads = if m * n * k < SERIAL_BELOW { Parallelism::None } else { Parallelism::Rayon(0) };
+    Gemm { m, n, k, x: (x, k, 1), w: (w, 1, k), out_stride: n, scale: 1.0 }.run(out, threads);
+}
+
+/// The same on the calling thread alone, for use inside work that is already parallel.
+pub fn matmul_serial(x: &[f32], w: &[f32], out: &mut [f32], m: usize, k: usize) {
+    let n = w.len() / k;
+    Gemm { m, n, k, x: (x, k, 1), w: (w, 1, k), out_stride: n, scale: 1.0 }
+        .run(out, Parallelism::None);
+}
+
+/// `gemm` does not split one row over threads, so it is done here: weights are read once.
+fn matvec(x: &[f32], w: &[f32], out: &mut [f32], k: usize) {
+    let rows = |(out, w): (&mut [f32], &[f32])| {
+        for (y, row) in out.iter_mut().zip(w.chunks_exact(k)) {
+            *y = dot(x, row);
+        }
+    };
+    if w.len() < SERIAL_BELOW {
+        rows((out, w));
+    } else {
+        out.par_chunks_mut(ROWS).zip(w.par_chunks(ROWS * k)).for_each(rows);
+    }
+}
+
+fn dot(x: &[f32], w: &[f32]) -> f32 {
+    let mut lanes = [0.0_f32; LANES];
+    let (xs, ws) = (x.chunks_exact(LANES), w.chunks_exact(LANES));
+    let rest: f32 = xs.remainder().iter().zip(ws.remainder()).map(|(x, w)| x * w).sum();
+    for (x, w) in xs.zip(ws) {
+        for l in 0..LANES {
+            lanes[l] += x[l] * w[l];
+        }
+    }
+    let mut width = LANES / 2;
+    while width > 0 {
+        for l in 0..width {
+            lanes[l] += lanes[l + width];
+        }
+        width /= 2;
+    }
+    lanes[0] + rest
+}
+
+/// A product of strided matrices: `out[i, j] = scale · Σ x[i, p] · w[p, j]`, one thread.
+///
+/// `x` and `w` come with their row and column strides; rows of `out` are `out_stride` apart.
+pub struct Gemm<'a> {
+    pub m: usize,
+    pub n: usize,
+    pub k: usize,
+    pub x: (&'a [f32], usize, usize),
+    pub w: (&'a [f32], usize, usize),
+    pub out_stride: usize,
+    pub scale: f32,
+}
+
+impl Gemm<'_> {
+    pub fn serial(&self, out: &mut [f32]) {
+        self.run(out, Parallelism::None);
+    }
+
+    fn run(&self, out: &mut [f32], threads: Parallelism) {
+        let Self { m, n, k, .. } = *self;
+        if m == 0 || n == 0 {
+            return;
+        }
+        let last = |rows: usize, columns: usize, strides: (usize, usize)| {
+            (rows - 1) * strides.0 + columns.saturating_sub(1) * strides.1
+        };
+        assert!(k > 0 && last(m, k, (self.x.1, self.x.2)) < self.x.0.len(), "x of a gemm");
+        assert!(last(k, n, (self.w.1, self.w.2)) < self.w.0.len(), "w of a gemm");
+        assert!(self.out_stride >= n && last(m, n, (self.out_stride, 1)) < out.len(), "its out");
+        // SAFETY: the last element that each matrix touches was checked just above, `out` is
+        // borrowed mutably and so apart from the two inputs, and rows of `out` do not overlap.
+        unsafe {
+            gemm::gemm(
+                m,
+                n,
+                k,
+                out.as_mut_ptr(),
+                1,
+                self.out_stride.cast_signed(),
+                false,
+                self.x.0.as_ptr(),
+                self.x.2.cast_signed(),
+                self.x.1.cast_signed(),
+                self.w.0.as_ptr(),
+                self.w.2.cast_signed(),
+                self.w.1.cast_signed(),
+                0.0,
+                self.scale,
+                false,
+                false,
+                false,
+                threads,
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(seed: u32, count: usize) -> Vec<f32> {
+        let noise = |i: u32| i.wrapping_mul(2_654_435_761).wrapping_add(seed) >> 8;
+        (0..count as u32).map(|i| noise(i) as f32 / 8_388_608.0 - 1.0).collect()
+    }
+
+    #[test]
+    fn it_is_the_plain_triple_loop() {
+        for (m, n, k) in [(1, 7, 5), (1, 300, 333), (2, 3, 40), (65, 130, 96), (33, 1, 1)] {
+            let (x, w) = (values(1, m * k), values(2, n * k));
+            let mut out = vec![f32::NAN; m * n];
+            matmul(&x, &w, &mut out, m, k);
+            for (i, got) in out.iter().enumerate() {
+                let (row, column) = (i / n, i % n);
+                let terms =
+                    (0..k).map(|p| f64::from(x[row * k + p]) * f64::from(w[column * k + p]));
+                assert!((terms.sum::<f64>() - f64::from(*got)).abs() < 1e-4, "{m} {n} {k} at {i}");
+            }
+        }
+    }
+}
