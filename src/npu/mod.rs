@@ -1,7 +1,21 @@
 //! The device: program, legality checks, simulator, costs, floors, moves, search.
 
+mod array;
+mod check;
+mod cost;
+mod floor;
+mod kernel;
+mod lower;
+mod profile;
 mod program;
 
+pub use array::{Array, CALIBRATION_ERROR_PCT};
+pub use check::check;
+pub use cost::{Row, cost, launch_us, predict, read_rows, solo_us};
+pub use floor::{Floor, floor};
+pub use kernel::{Fit, Form, Operand, Operands};
+pub use lower::{Outline, lower};
+pub use profile::{Cost, DispatchTime, KernelTime, Profile};
 pub use program::{
     Buffer, Dispatch, Dtype, Fill, HostKind, HostOp, Kernel, Launch, Layout, Method, Program,
     Residency, Scope, Tile, Work,

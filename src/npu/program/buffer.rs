@@ -90,6 +90,11 @@ pub enum Fill {
     /// A weight by its role (`attn_q.weight`), packed for the array: `[K, N]` for a GEMM,
     /// `[N, K]` for a GEMV, zero-padded to the buffer's shape.
     Weight(String),
+    /// Rows of a weight from `first` on, as many as the buffer has; zeros after the last.
+    WeightRows {
+        role: String,
+        first: usize,
+    },
     /// The cosine and sine table of the positions at hand.
     RopeTable,
     /// The hidden state of the tokens at hand.

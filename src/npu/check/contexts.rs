@@ -1,0 +1,22 @@
+//! A process keeps about ten contexts open; more different dispatches than that swap them.
+
+use crate::base::Finding;
+use crate::npu::array::Array;
+use crate::npu::program::{Program, Work};
+
+pub(super) fn find(program: &Program, array: &Array) -> Vec<Finding> {
+    let count = program
+        .dispatches
+        .iter()
+        .filter(|dispatch| matches!(dispatch.work, Work::Launches(_)))
+        .count();
+    if count <= array.contexts_max {
+        return Vec::new();
+    }
+    let text = format!(
+        "{count} different dispatches: creating contexts fails with -22 after about {}",
+        array.contexts_max
+    );
+    let finding = Finding::warning(program.stage.name(), text).rule("contexts");
+    vec![finding.hint("merge dispatches with `merge-dispatches`")]
+}

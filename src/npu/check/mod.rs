@@ -1,0 +1,42 @@
+//! Legality: every rule one file; hard limits are errors, folklore that measurements contradict warns.
+
+mod alignment;
+mod attention_alone;
+mod attention_heads;
+mod attention_layout;
+mod attention_tile;
+mod check;
+mod contexts;
+mod down_first;
+mod drain_alone;
+mod gemm_deny;
+mod gemm_divides;
+mod gemm_l1;
+mod gemm_l2;
+mod gemm_rows;
+mod gemm_stride;
+mod gemm_tile;
+mod gemv_divides;
+mod gemv_k;
+mod gemv_l1;
+mod gemv_l2;
+mod gemv_repeat;
+mod herd;
+mod keys;
+mod merge_size;
+mod merge_wide;
+mod names;
+mod operands;
+mod order;
+mod residency;
+mod rope_width;
+mod row_divides;
+mod scratch;
+mod vector_chain;
+mod vector_deny;
+mod vector_divides;
+mod vector_l1;
+mod vector_streams;
+
+pub use check::check;
+pub(super) use check::legal;
