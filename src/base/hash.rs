@@ -15,6 +15,11 @@ impl Hash {
         Self(blake3::hash(bytes).to_hex().to_string())
     }
 
+    /// Whether a text has the form of a hash, and so may be used as the name of a file.
+    pub fn is_name(text: &str) -> bool {
+        text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    }
+
     pub fn as_str(&self) -> &str {
         &self.0
     }

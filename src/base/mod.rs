@@ -1,6 +1,8 @@
 //! What any program needs: ids, clock, hash, stop, findings.
 
 mod clock;
+pub mod crash;
+pub mod file;
 mod finding;
 mod hash;
 mod id;
@@ -9,6 +11,7 @@ mod stop;
 mod text;
 
 pub use clock::{Clock, FixedClock, SystemClock, Time};
+pub use file::FileError;
 pub use finding::{Finding, Severity};
 pub use hash::{Hash, Hasher};
 pub use id::{ArtifactId, CallId, GateId, Ids, PromptId, SessionId};
