@@ -12,7 +12,9 @@ pub struct Path(String);
 
 /// Why a text is not a path of the workspace.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{path}` is not a path inside the workspace: {why}\n hint: write it from the root, such as `program/prefill.toml`")]
+#[error(
+    "`{path}` is not a path inside the workspace: {why}\n hint: write it from the root, such as `program/prefill.toml`"
+)]
 pub struct EscapesRoot {
     pub path: String,
     pub why: &'static str,
