@@ -1,5 +1,6 @@
 //! Texts of recipes with numbers in them.
 
+use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior, Value as Context};
 use serde_json::{Map, Value};
 
@@ -8,7 +9,7 @@ pub(super) fn render(text: &str, names: &Map<String, Value>) -> Result<String, S
     if !text.contains('{') {
         return Ok(text.to_owned());
     }
-    let filled = environment().render_str(text, Context::from_serialize(names));
+    let filled = environment().render_str(text, Context::from(Serde(names)));
     filled.map_err(|error| format!("a template of a recipe: {error}"))
 }
 
@@ -16,7 +17,7 @@ pub(super) fn render(text: &str, names: &Map<String, Value>) -> Result<String, S
 pub(super) fn evaluate(expression: &str, names: &Map<String, Value>) -> Result<Value, String> {
     let environment = environment();
     let compiled = environment.compile_expression(expression);
-    let value = compiled.and_then(|compiled| compiled.eval(Context::from_serialize(names)));
+    let value = compiled.and_then(|compiled| compiled.eval(Context::from(Serde(names))));
     let value = value.map_err(|error| format!("`{expression}` of a recipe: {error}"))?;
     Ok(serde_json::to_value(value).unwrap_or_default())
 }
