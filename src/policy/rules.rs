@@ -1,5 +1,7 @@
 //! What the settings of a workspace say about acting alone.
 
+use crate::workspace::{PRIVATE, Settings};
+
 /// Who is there to be asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Presence {
@@ -10,44 +12,36 @@ pub enum Presence {
     Headless,
 }
 
-/// Places are files, and folders with all that is in them.
+/// Places are patterns of `workspace::Path::matches`: files, folders with all that is in them, `*`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rules {
     /// Places that a mind may edit from `Autonomy::Edit` on: the target's edit scope.
     pub edit_scope: Vec<String>,
-    /// Places that no call may write, whoever says so: receipts, the log, the settings.
-    pub protected: Vec<String>,
-    /// What is left to spend, in cents.
+    /// Places that every stop asks about.
+    pub guarded: Vec<String>,
+    /// Places that no call may write, whoever says so: receipts, reports, the log itself.
+    pub sealed: Vec<String>,
+    /// What one call may spend, in cents.
     pub budget: u32,
     pub presence: Presence,
 }
 
+/// What the engine itself writes.
+const SEALED: [&str; 2] = [PRIVATE, "reports/"];
+
+/// What is written for people, and shown to them as it is written.
+const DOCUMENTS: [&str; 6] =
+    ["plan.md", "issues.md", "perf_opt_traj.md", "lessons.md", "phase_timing.md", "kernels.toml"];
+
 impl Rules {
-    /// What holds where the settings say nothing: programs and documents may be edited.
-    pub fn standard() -> Self {
-        let places = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+    pub fn of(settings: &Settings, presence: Presence) -> Self {
+        let documents = DOCUMENTS.iter().map(|&place| place.to_owned());
         Self {
-            edit_scope: places(&EDITABLE),
-            protected: places(&PROTECTED),
-            budget: 0,
-            presence: Presence::Attended,
+            edit_scope: settings.rules.edit_scope.iter().cloned().chain(documents).collect(),
+            guarded: settings.rules.protected.clone(),
+            sealed: SEALED.iter().map(|&place| place.to_owned()).collect(),
+            budget: settings.budgets.cents.map_or(0, |cents| cents.max(0.0) as u32),
+            presence,
         }
     }
-
-    pub fn headless(mut self) -> Self {
-        self.presence = Presence::Headless;
-        self
-    }
 }
-
-const EDITABLE: [&str; 7] = [
-    "program",
-    "kernels.toml",
-    "plan.md",
-    "issues.md",
-    "perf_opt_traj.md",
-    "lessons.md",
-    "phase_timing.md",
-];
-
-const PROTECTED: [&str; 4] = ["pilotfish.toml", ".pilotfish", ".git", "reports"];

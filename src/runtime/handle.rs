@@ -8,7 +8,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::request::Request;
 use super::update::Update;
 use crate::base::SessionId;
-use crate::session::State;
+use crate::session::{Entry, State};
 
 /// Cheap to clone. When the last one is dropped the session ends: its work is stopped, its log
 /// stays as it is and can be resumed.
@@ -40,6 +40,8 @@ pub struct Ended;
 #[derive(Debug)]
 pub struct Feed {
     pub state: State,
+    /// The facts that the state is the fold of.
+    pub past: Vec<Arc<Entry>>,
     pub updates: mpsc::Receiver<Update>,
 }
 
