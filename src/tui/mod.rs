@@ -6,6 +6,7 @@ mod key;
 mod keymap;
 mod slot;
 mod theme;
+mod widget;
 
 pub use action::Action;
 pub use colour::Depth;
