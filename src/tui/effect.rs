@@ -1,6 +1,7 @@
 //! What a key may bring about beyond the screen: carried out by `tui::run`, never by a pane.
 
-use crate::base::CallId;
+use super::choice::Choice;
+use crate::base::{ArtifactId, CallId};
 use crate::runtime::Request;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -13,7 +14,11 @@ pub enum Effect {
     EditProposal { call: CallId, path: String, text: String },
     /// Let the person write their message in their editor.
     EditDraft(String),
+    /// Show an artifact on the whole screen.
+    Show { title: String, artifact: ArtifactId },
     Suspend,
     Redraw,
+    /// Leave, with something for whoever opened the screen to do.
+    Choose(Choice),
     Quit,
 }
