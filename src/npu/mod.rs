@@ -6,8 +6,10 @@ mod cost;
 mod floor;
 mod kernel;
 mod lower;
+pub mod moves;
 mod profile;
 mod program;
+mod search;
 
 pub use array::{Array, CALIBRATION_ERROR_PCT};
 pub use check::check;
@@ -18,5 +20,6 @@ pub use lower::{Outline, lower};
 pub use profile::{Cost, DispatchTime, KernelTime, Profile};
 pub use program::{
     Buffer, Dispatch, Dtype, Fill, HostKind, HostOp, Kernel, Launch, Layout, Method, Program,
-    Residency, Scope, Tile, Work,
+    ProgramText, Residency, Scope, Tile, Work, format,
 };
+pub use search::{Suggestion, suggest};

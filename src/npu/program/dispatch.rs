@@ -29,9 +29,13 @@ impl Program {
         self.buffers.iter().find(|buffer| buffer.name == name)
     }
 
-    /// Host calls a layer, host operators included.
+    /// Host calls a layer, host operators included. Keys and values that go into the cache as they
+    /// are read back are not counted, as they are not in published numbers.
     pub fn dispatches_per_layer(&self) -> usize {
-        self.dispatches.iter().filter(|dispatch| dispatch.scope == Scope::Layer).count()
+        let counted = |dispatch: &&Dispatch| {
+            dispatch.scope == Scope::Layer && !dispatch.is_host(HostKind::CacheWrite)
+        };
+        self.dispatches.iter().filter(counted).count()
     }
 }
 
@@ -41,6 +45,13 @@ pub struct Dispatch {
     #[serde(default)]
     pub scope: Scope,
     pub work: Work,
+}
+
+impl Dispatch {
+    /// Whether it is this host operator.
+    pub fn is_host(&self, kind: HostKind) -> bool {
+        matches!(&self.work, Work::Host(op) if op.op == kind)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -2,6 +2,8 @@
 
 mod buffer;
 mod dispatch;
+mod text;
 
 pub use buffer::{Buffer, Dtype, Fill, Layout, Residency, Scope};
 pub use dispatch::{Dispatch, HostKind, HostOp, Kernel, Launch, Method, Program, Tile, Work};
+pub use text::{ProgramText, format};
