@@ -1,6 +1,7 @@
 //! The network to deploy, and its FP32 oracle.
 
 mod attention;
+mod bundled;
 mod cache;
 mod config;
 mod error;
@@ -14,6 +15,7 @@ mod tokenizer;
 mod weights;
 mod workload;
 
+pub use bundled::bundled_names;
 pub use cache::Cache;
 pub use config::{Config, Family, RopeScaling, published, published_names};
 pub use error::ModelError;

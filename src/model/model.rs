@@ -2,11 +2,13 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
+
+use serde_json::Value;
 
 use crate::base::{Finding, Hash, Hasher};
-use crate::model::weights::{RECIPE, open_folder, synthetic};
-use crate::model::{Config, ModelError, Tokenizer, Weights};
+use crate::model::weights::{Bytes, Gguf, MAGIC, RECIPE, open_folder, synthetic};
+use crate::model::{Config, ModelError, Tokenizer, Weights, bundled};
 
 /// Whether the numbers are a trained network's.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,14 +54,31 @@ impl Model {
         }
         let text = fs::read_to_string(&path).map_err(|error| ModelError::io(&path, error))?;
         let mut config = Config::from_json(&text, &place)?;
+        config.eos.extend(more_ends(folder, &config.eos));
         let entries = open_folder(folder)?;
-        let weights = Weights::new(entries, &config, &folder.display().to_string())?;
-        let tokenizer = Tokenizer::open_folder(folder, &mut config)?;
+        let place = folder.display().to_string();
+        let weights = Weights::new(entries, &config, &place)?;
+        let tokenizer = Tokenizer::open_folder(folder)?;
+        let tokenizer = tokenizer.map(|one| one.matching(&config, &place)).transpose()?;
         Ok(Self::new(name_of(folder), config, weights, tokenizer, Provenance::Checkpoint))
     }
 
     fn open_file(path: &Path) -> Result<Self, ModelError> {
-        Err(ModelError::broken(path.display().to_string(), "not a GGUF file"))
+        let file = Arc::new(Bytes::open(path)?);
+        let place = file.place();
+        if !file.starts_with(MAGIC) && path.extension().is_some_and(|kind| kind == "safetensors") {
+            return Err(ModelError::Missing {
+                place,
+                what: "a `config.json` to go with it".into(),
+                hint: "name the folder that holds both".into(),
+            });
+        }
+        let gguf = Gguf::parse(file)?;
+        let config = Config::from_gguf(&gguf, &place)?;
+        let weights = Weights::new(gguf.entries(&config), &config, &place)?;
+        let tokenizer = Tokenizer::from_gguf(&gguf, &place)?;
+        let tokenizer = tokenizer.map(|one| one.matching(&config, &place)).transpose()?;
+        Ok(Self::new(name_of(path), config, weights, tokenizer, Provenance::Checkpoint))
     }
 
     /// Seeded weights of a given shape, made when asked for and never written to disk.
@@ -73,10 +92,7 @@ impl Model {
 
     /// One of the checkpoints that travel with the program, such as `tiny-llama`.
     pub fn bundled(name: &str) -> Result<Self, ModelError> {
-        Err(ModelError::NotFound {
-            name: name.to_owned(),
-            hint: "name a folder or a GGUF file".into(),
-        })
+        bundled::open(name)
     }
 
     pub(in crate::model) fn new(
@@ -87,12 +103,12 @@ impl Model {
         provenance: Provenance,
     ) -> Self {
         Self {
+            findings: weights.unread(&name),
             name,
             config,
             weights,
             tokenizer,
             provenance,
-            findings: Vec::new(),
             hash: OnceLock::new(),
         }
     }
@@ -111,6 +127,18 @@ impl Model {
             hasher.finish()
         })
     }
+}
+
+/// Chat variants name further tokens that end a reply in `generation_config.json`.
+fn more_ends(folder: &Path, known: &[u32]) -> Vec<u32> {
+    let text = fs::read(folder.join("generation_config.json")).unwrap_or_default();
+    let value: Value = serde_json::from_slice(&text).unwrap_or_default();
+    let ids = match &value["eos_token_id"] {
+        Value::Array(ids) => ids.iter().filter_map(Value::as_u64).collect(),
+        id => id.as_u64().into_iter().collect::<Vec<_>>(),
+    };
+    let ids = ids.into_iter().filter_map(|id| u32::try_from(id).ok());
+    ids.filter(|id| !known.contains(id)).collect()
 }
 
 fn name_of(path: &Path) -> String {

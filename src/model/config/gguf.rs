@@ -4,13 +4,8 @@ use crate::model::weights::{Gguf, Value};
 use crate::model::{Config, Family, ModelError, RopeScaling};
 
 impl Config {
-    /// `factors` are the values of `rope_freqs.weight`, where the file has it.
-    pub(in crate::model) fn from_gguf(
-        file: &Gguf,
-        factors: Option<Vec<f32>>,
-        tied: bool,
-        place: &str,
-    ) -> Result<Self, ModelError> {
+    pub(in crate::model) fn from_gguf(file: &Gguf, place: &str) -> Result<Self, ModelError> {
+        let factors = file.values("rope_freqs.weight");
         let keys = Keys::of(file, place)?;
         let heads = keys.size("attention.head_count")?;
         let hidden = keys.size("embedding_length")?;
@@ -34,7 +29,7 @@ impl Config {
             norm_eps: keys.number("attention.layer_norm_rms_epsilon")? as f32,
             rope_theta: keys.number_or("rope.freq_base", 10_000.0)?,
             rope_scaling: factors.map_or(RopeScaling::None, RopeScaling::Factors),
-            tied,
+            tied: !file.has_tensor("output.weight"),
             qkv_bias: keys.family == Family::Qwen2,
             qk_norm: keys.family == Family::Qwen3,
             max_positions: keys.size("context_length")?,

@@ -12,7 +12,14 @@ use crate::model::ModelError;
 #[derive(Debug)]
 pub(in crate::model) struct Bytes {
     pub path: PathBuf,
-    map: Mmap,
+    held: Held,
+}
+
+#[derive(Debug)]
+enum Held {
+    Mapped(Mmap),
+    /// Part of the program itself.
+    Embedded(&'static [u8]),
 }
 
 impl Bytes {
@@ -25,7 +32,11 @@ impl Bytes {
         // SAFETY: the map is read-only and private to this struct. Somebody who truncates the file
         // while we read it can end us with a bus error; checkpoints are not edited in place.
         let map = unsafe { Mmap::map(&file) }.map_err(|error| ModelError::io(path, error))?;
-        Ok(Self { path: path.to_owned(), map })
+        Ok(Self { path: path.to_owned(), held: Held::Mapped(map) })
+    }
+
+    pub(in crate::model) fn embedded(name: &str, bytes: &'static [u8]) -> Self {
+        Self { path: PathBuf::from(name), held: Held::Embedded(bytes) }
     }
 
     /// The file's name for errors.
@@ -38,6 +49,9 @@ impl Deref for Bytes {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        &self.map
+        match &self.held {
+            Held::Mapped(map) => map,
+            Held::Embedded(bytes) => bytes,
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Weights by role, whatever file they come from.
 
 mod bytes;
+mod cursor;
 mod gguf;
 mod names;
 mod safetensors;
@@ -8,8 +9,8 @@ mod synthetic;
 mod weights;
 
 pub(in crate::model) use bytes::Bytes;
-pub(in crate::model) use gguf::{Gguf, Value};
-pub(in crate::model) use safetensors::open_folder;
+pub(in crate::model) use gguf::{Gguf, MAGIC, Value};
+pub(in crate::model) use safetensors::{open_folder, read};
 pub(in crate::model) use synthetic::{RECIPE, synthetic};
 pub(in crate::model) use weights::{Entry, Origin};
 pub use weights::{Held, Weights};

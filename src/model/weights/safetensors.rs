@@ -30,7 +30,7 @@ pub(in crate::model) fn open_folder(folder: &Path) -> Result<Vec<Entry>, ModelEr
                     hint: format!("put `{shard}` into `{}`", folder.display()),
                 });
             }
-            entries.extend(open(&path)?);
+            entries.extend(read(&Arc::new(Bytes::open(&path)?))?);
         }
     } else {
         let path = folder.join(SINGLE);
@@ -41,7 +41,7 @@ pub(in crate::model) fn open_folder(folder: &Path) -> Result<Vec<Entry>, ModelEr
                 hint: "put the weights beside `config.json`, or name a GGUF file".into(),
             });
         }
-        entries = open(&path)?;
+        entries = read(&Arc::new(Bytes::open(&path)?))?;
     }
     entries.sort_by(|a, b| a.held.name.cmp(&b.held.name));
     Ok(entries)
@@ -69,11 +69,10 @@ fn shards(index: &Path) -> Result<BTreeSet<String>, ModelError> {
 }
 
 /// The tensors of one file. The header is checked against the file before anything is read.
-pub(in crate::model) fn open(path: &Path) -> Result<Vec<Entry>, ModelError> {
-    let file = Arc::new(Bytes::open(path)?);
+pub(in crate::model) fn read(file: &Arc<Bytes>) -> Result<Vec<Entry>, ModelError> {
     let place = file.place();
-    let (header, metadata) = SafeTensors::read_metadata(&file)
-        .map_err(|error| ModelError::broken(&place, said(&file, &error.to_string())))?;
+    let (header, metadata) = SafeTensors::read_metadata(file)
+        .map_err(|error| ModelError::broken(&place, said(file, &error.to_string())))?;
     let start = header + 8;
     let tensors: BTreeMap<String, _> = metadata.tensors().into_iter().collect();
     let mut entries = Vec::with_capacity(tensors.len());
@@ -99,7 +98,7 @@ pub(in crate::model) fn open(path: &Path) -> Result<Vec<Entry>, ModelError> {
         }
         let (shape, bytes) = (tensor.shape.clone(), range.len());
         let held = Held { name, role, layer, dtype, shape, used: false, bytes };
-        let origin = Origin::Stored { file: Arc::clone(&file), range, heads: None };
+        let origin = Origin::Stored { file: Arc::clone(file), range, heads: None };
         entries.push(Entry { held, origin });
     }
     Ok(entries)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use crate::base::plural;
+use crate::base::{Finding, plural};
 use crate::model::weights::Bytes;
 use crate::model::weights::names::Place;
 use crate::model::weights::synthetic;
@@ -63,6 +63,7 @@ impl Weights {
             let Some(role) = held.role else { continue };
             held.used = role.is_in(config) && held.layer.is_none_or(|layer| layer < config.layers);
             if !held.used {
+                refuse_silent(held, role, place)?;
                 continue;
             }
             let expected = role.shape(config);
@@ -135,6 +136,18 @@ impl Weights {
         self.inventory().filter(|held| held.used).map(|held| held.bytes).sum()
     }
 
+    /// What the checkpoint holds and the network does not read, as one finding.
+    pub(in crate::model) fn unread(&self, place: &str) -> Vec<Finding> {
+        let unread: Vec<&str> =
+            self.inventory().filter(|held| !held.used).map(|held| held.name.as_str()).collect();
+        let Some(first) = unread.first() else {
+            return Vec::new();
+        };
+        let message =
+            format!("{} not read, the first of them `{first}`", plural(unread.len(), "tensor"));
+        vec![Finding::note(place, message)]
+    }
+
     /// Each file once, in order.
     pub(in crate::model) fn files(&self) -> Vec<&Arc<Bytes>> {
         let mut files: Vec<&Arc<Bytes>> = Vec::new();
@@ -147,6 +160,17 @@ impl Weights {
         }
         files
     }
+}
+
+/// A bias or a norm that is there and would not be applied makes every number wrong.
+fn refuse_silent(held: &Held, role: Role, place: &str) -> Result<(), ModelError> {
+    if !matches!(role, Role::QBias | Role::KBias | Role::VBias | Role::QNorm | Role::KNorm) {
+        return Ok(());
+    }
+    Err(ModelError::OutOfScope {
+        place: place.to_owned(),
+        reason: format!("`{}` is there, and networks of this family have no `{role}`", held.name),
+    })
 }
 
 fn described(role: Role, layer: Option<usize>) -> String {
