@@ -1,4 +1,4 @@
-//! Turning stored blocks into f32. Layouts after the GGML source (`ggml-common.h`, `ggml-quants.c`).
+//! Turning stored blocks into f32; layouts after GGML (`ggml-common.h`, `ggml-quants.c`).
 
 use half::{bf16, f16};
 use rayon::prelude::*;

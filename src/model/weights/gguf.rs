@@ -1,4 +1,4 @@
-//! GGUF, versions 2 and 3: metadata and tensors. The layout is that of the GGML project's `gguf.md`.
+//! GGUF, versions 2 and 3: metadata and tensors, after the GGML project's `gguf.md`.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
