@@ -85,7 +85,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Sets names for a while.
-    fn with(
+    pub(super) fn with(
         &mut self,
         with: Map<String, Value>,
         act: impl FnOnce(&mut Self) -> Flow<()>,
@@ -157,7 +157,7 @@ impl<'a> Walk<'a> {
                 self.skill(&skill)?;
                 continue;
             }
-            if !resorted {
+            if !resorted && !self.resorting {
                 resorted = true;
                 self.last_resort(&text)?;
                 continue;
@@ -186,7 +186,10 @@ impl<'a> Walk<'a> {
         let lead = self.library.orchestrator().and_then(|skill| skill.recipe.as_ref());
         let steps = lead.map(|recipe| recipe.fallback.as_slice()).unwrap_or_default();
         self.names.insert("failure".to_owned(), json!(shorten(text, 400)));
-        self.steps(steps)
+        self.resorting = true;
+        self.steps(steps)?;
+        self.resorting = false;
+        Ok(())
     }
 
     /// Writes down what a person is needed for, and waits for words.
@@ -256,6 +259,7 @@ impl<'a> Walk<'a> {
 
     /// Notes how long the phase took that just ended, by the facts that opened and closed it.
     fn entered(&mut self, phase: &str) {
+        let (calls, judged) = self.count();
         let Some(phase) = Phase::parse(phase) else { return };
         let done = phase.number().checked_sub(1).and_then(|number| Phase::ALL.get(number));
         let at = |phase: Phase| {
@@ -272,6 +276,8 @@ impl<'a> Walk<'a> {
             "minutes": minutes,
             "began": began.to_string(),
             "ended": ended.to_string(),
+            "calls": calls,
+            "judged": judged,
         });
         if let Some(rows) = self.names["phases"].as_array_mut() {
             rows.push(row);

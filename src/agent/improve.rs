@@ -1,6 +1,6 @@
 //! One step of a trajectory: apply moves while they pay, time, judge, and keep or take back.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::follow::{Trial, is_true};
 use super::template::milliseconds;
@@ -18,10 +18,17 @@ struct Attempt<'a> {
     asked: bool,
 }
 
+/// What the gates left of a step, with the receipt that decided.
+enum Kept {
+    Some(Value),
+    Nothing(Value),
+}
+
 impl<'a> Walk<'a> {
     pub(super) fn improve(&mut self, improve: &'a Improve) -> Flow<()> {
         let (stage, change) = (self.render(&improve.stage)?, self.render(&improve.change)?);
         self.applied.insert(stage.clone(), Vec::new());
+        self.names.insert("step".to_owned(), Value::Null);
         let (failed, list) = (Vec::new(), Vec::new());
         let mut attempt = Attempt { improve, stage, change, failed, list, asked: false };
         self.apply_moves(&mut attempt)?;
@@ -35,14 +42,14 @@ impl<'a> Walk<'a> {
         let gain = total(&before) - total(&tried);
         if !(gain > 0.0) {
             self.say(format!("{change}: no gain, taken back"));
-            return self.take_back(&attempt, &change);
+            return self.take_back(&attempt, &change, &tried, &Value::Null);
         }
         match self.judge_all(&attempt)? {
-            Some(receipts) => {
+            Kept::Some(receipt) => {
                 let change = self.described(&attempt);
-                self.keep(&attempt, &change, &before, &receipts)
+                self.keep(&attempt, &change, &before, &receipt)
             }
-            None => self.take_back(&attempt, &change),
+            Kept::Nothing(receipt) => self.take_back(&attempt, &change, &tried, &receipt),
         }
     }
 
@@ -68,7 +75,7 @@ impl<'a> Walk<'a> {
                     attempt.failed.push(suggestion["effect"].clone());
                     let signal = Signal::of_outcome(outcome).unwrap_or_default();
                     if let Some(skill) = self.debug_skill(&signal) {
-                        self.skill(&skill)?;
+                        self.debug(&skill, &stage, 0)?;
                     }
                 }
                 End::Rejected(why) => self.reject(&stage, &suggestion, &why)?,
@@ -153,16 +160,16 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Judges every gate of the step. `None`: nothing of the step is left to keep. A debug skill
-    /// or the last resort may have taken moves back on the way; what is left has been judged.
-    fn judge_all(&mut self, attempt: &Attempt<'a>) -> Flow<Option<Vec<Value>>> {
+    /// Judges every gate of the step. A debug skill or the halving below may take moves back on
+    /// the way; what is left has been judged.
+    fn judge_all(&mut self, attempt: &Attempt<'a>) -> Flow<Kept> {
         let (mut debugged, mut halved) = (false, false);
         'again: loop {
-            let mut receipts = Vec::new();
+            let mut receipt = Value::Null;
             for gate in &attempt.improve.gates {
                 let (signal, text) = match self.try_gate(gate)? {
                     Trial::Good(value) => {
-                        receipts.push(value["receipt"].clone());
+                        receipt = value["receipt"].clone();
                         continue;
                     }
                     Trial::Bad(signal, text) => (signal, text),
@@ -173,8 +180,7 @@ impl<'a> Walk<'a> {
                 if !debugged {
                     debugged = true;
                     if let Some(skill) = self.debug_skill(&signal) {
-                        self.names.insert("stage".to_owned(), json!(attempt.stage));
-                        self.skill(&skill)?;
+                        self.debug(&skill, &attempt.stage, self.in_force(&attempt.stage))?;
                     }
                     if self.in_force(&attempt.stage) > 0 {
                         continue 'again;
@@ -189,10 +195,18 @@ impl<'a> Walk<'a> {
                     continue 'again;
                 }
                 self.say(format!("{text} → this step is taken back"));
-                return Ok(None);
+                return Ok(Kept::Nothing(self.names["gates"][gate.as_str()]["receipt"].clone()));
             }
-            return Ok(Some(receipts));
+            return Ok(Kept::Some(receipt));
         }
+    }
+
+    /// Follows a debug skill, which may take back as many moves of the stage as `in_force` says.
+    fn debug(&mut self, skill: &str, stage: &str, in_force: usize) -> Flow<()> {
+        let mut names = Map::new();
+        names.insert("stage".to_owned(), json!(stage));
+        names.insert("in_force".to_owned(), json!(in_force));
+        self.with(names, |walk| walk.skill(skill))
     }
 
     fn keep(
@@ -200,15 +214,14 @@ impl<'a> Walk<'a> {
         attempt: &Attempt<'a>,
         change: &str,
         before: &Value,
-        receipts: &[Value],
+        receipt: &Value,
     ) -> Flow<()> {
         let stage = attempt.stage.as_str();
-        let receipt = receipts.last().cloned().unwrap_or_default();
         let args = json!({
             "stage": stage, "kind": "kept", "change": change, "receipt": receipt,
         });
         let kept = self.must("profile", args)?;
-        self.row(stage, change, "kept", before, &kept, &receipt);
+        self.row(stage, change, "kept", before, &kept, receipt);
         let (was, is) = (total(before), total(&kept));
         let (from, to) = (milliseconds(was), milliseconds(is));
         self.say(format!("{stage} {from} → {to} ({:.2}×): {change}", was / is.max(1e-9)));
@@ -217,13 +230,19 @@ impl<'a> Walk<'a> {
     }
 
     /// Takes back what is left of this step, and says so in the trajectory.
-    fn take_back(&mut self, attempt: &Attempt<'a>, change: &str) -> Flow<()> {
+    fn take_back(
+        &mut self,
+        attempt: &Attempt<'a>,
+        change: &str,
+        tried: &Value,
+        receipt: &Value,
+    ) -> Flow<()> {
         let stage = attempt.stage.as_str();
         self.undo_to(stage, 0)?;
         let args = json!({ "stage": stage, "kind": "reverted", "change": change });
-        let reverted = self.must("profile", args)?;
+        self.must("profile", args)?;
         let before = self.names["now"][stage].clone();
-        self.row(stage, change, "reverted", &before, &reverted, &Value::Null);
+        self.row(stage, change, "reverted", &before, tried, receipt);
         Ok(())
     }
 
@@ -243,9 +262,14 @@ impl<'a> Walk<'a> {
         after: &Value,
         receipt: &Value,
     ) {
+        let stages = self.names["rows"].as_object();
+        let rows = stages.into_iter().flat_map(|stages| stages.values());
+        let number = 1 + rows.filter_map(|rows| rows.as_array().map(Vec::len)).sum::<usize>();
         let row = json!({
-            "change": change, "kind": kind, "before": before, "after": after, "receipt": receipt,
+            "number": number, "stage": stage, "change": change, "kind": kind,
+            "before": before, "after": after, "receipt": receipt,
         });
+        self.names.insert("step".to_owned(), row.clone());
         if self.names["rows"][stage].is_null() {
             self.names["rows"][stage] = json!([]);
         }

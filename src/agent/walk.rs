@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::driver::Reply;
-use super::template;
+use super::template::Templates;
 use crate::base::CallId;
 use crate::session::{Answer, CallRecord, CallState, Item, State, ToolCall, ToolOutcome};
 use crate::skills::Library;
@@ -43,8 +43,16 @@ pub(super) struct Walk<'a> {
     pub(super) path: Vec<String>,
     /// Moves in force per stage that a later judgement may take back, oldest first.
     pub(super) applied: BTreeMap<String, Vec<Value>>,
+    /// The last resort is being tried: what fails inside it calls a person.
+    pub(super) resorting: bool,
+    templates: Templates,
     replies: Vec<Reply>,
+    /// How many calls were made.
     next: usize,
+    /// How many gates were judged.
+    judged: usize,
+    /// Calls and judgements when the last phase was entered.
+    before_phase: (usize, usize),
     /// The last fact that the walk has used: what was made before it belongs to another road.
     after: u64,
 }
@@ -79,10 +87,21 @@ impl<'a> Walk<'a> {
             rejected: Vec::new(),
             path: Vec::new(),
             applied: BTreeMap::new(),
+            resorting: false,
+            templates: Templates::new(library.texts()),
             replies: Vec::new(),
             next: 0,
+            judged: 0,
+            before_phase: (0, 0),
             after: 0,
         }
+    }
+
+    /// How many calls were made and gates judged since the last time this was asked.
+    pub(super) fn count(&mut self) -> (usize, usize) {
+        let (calls, judged) = self.before_phase;
+        self.before_phase = (self.next, self.judged);
+        (self.next - calls, self.judged - judged)
     }
 
     pub(super) fn into_replies(self) -> Vec<Reply> {
@@ -159,6 +178,7 @@ impl<'a> Walk<'a> {
             _ => (),
         }
         if let Some(gate) = value["gate"].as_str() {
+            self.judged += 1;
             self.names["gates"][gate] = value.clone();
         }
     }
@@ -189,16 +209,16 @@ impl<'a> Walk<'a> {
     }
 
     pub(super) fn render(&self, text: &str) -> Flow<String> {
-        template::render(text, &self.names).map_err(Halt::Blocked)
+        self.templates.render(text, &self.names).map_err(Halt::Blocked)
     }
 
     pub(super) fn evaluate(&self, expression: &str) -> Flow<Value> {
-        template::evaluate(expression, &self.names).map_err(Halt::Blocked)
+        self.templates.evaluate(expression, &self.names).map_err(Halt::Blocked)
     }
 
     /// Arguments with every template in them filled in.
     pub(super) fn fill(&self, value: &Value) -> Flow<Value> {
-        template::fill(value, &self.names).map_err(Halt::Blocked)
+        self.templates.fill(value, &self.names).map_err(Halt::Blocked)
     }
 
     pub(super) fn fill_map(&self, map: &Map<String, Value>) -> Flow<Map<String, Value>> {

@@ -23,6 +23,12 @@ pub fn check(skill: &Skill, known: &Known) -> Vec<Finding> {
     let moves = skill.moves.iter().filter_map(|name| unknown("move", name, &known.moves, &place));
     let mut findings: Vec<_> = moves.collect();
     let Some(recipe) = &skill.recipe else { return findings };
+    for (name, text) in &recipe.texts {
+        if let Err(error) = Environment::new().template_from_str(text) {
+            let place = format!("skills/{}/recipe.toml", skill.name);
+            findings.push(Finding::error(place, format!("text `{name}`: {error}")));
+        }
+    }
     for step in recipe.all() {
         let place = format!("skills/{}/recipe.toml:{}", skill.name, step.line);
         check_step(step, known, &place, &mut findings);

@@ -88,6 +88,13 @@ impl Library {
         self.skills.iter().find(|skill| skill.name == name)
     }
 
+    /// The parts that texts of recipes may take in, from every recipe; a later skill's name wins.
+    pub fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
+        let recipes = self.skills.iter().filter_map(|skill| skill.recipe.as_ref());
+        let texts = recipes.flat_map(|recipe| &recipe.texts);
+        texts.map(|(name, text)| (name.as_str(), text.as_str()))
+    }
+
     /// The skill that leads the whole deployment.
     pub fn orchestrator(&self) -> Option<&Skill> {
         self.find("deploy-model")

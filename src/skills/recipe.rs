@@ -1,5 +1,7 @@
 //! A recipe: what a mind without a language model does for a skill, step by step.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use toml::Spanned;
@@ -12,6 +14,8 @@ pub struct Recipe {
     pub steps: Vec<Step>,
     /// Only the orchestrator has one: what to do once when a gate still fails.
     pub fallback: Vec<Step>,
+    /// Parts that texts of every recipe may take in: `{% include "checklist" %}`.
+    pub texts: BTreeMap<String, String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -76,6 +80,8 @@ pub enum Mode {
     Section,
     Replace,
     Append,
+    /// The text names a task of a checklist that is done now.
+    Tick,
 }
 
 impl Mode {
@@ -84,6 +90,7 @@ impl Mode {
             Self::Section => "section",
             Self::Replace => "replace",
             Self::Append => "append",
+            Self::Tick => "tick",
         }
     }
 }
@@ -135,6 +142,8 @@ struct Raw {
     step: Vec<Spanned<toml::Table>>,
     #[serde(default)]
     fallback: Vec<Spanned<toml::Table>>,
+    #[serde(default)]
+    texts: BTreeMap<String, String>,
 }
 
 impl Recipe {
@@ -157,7 +166,8 @@ impl Recipe {
             findings.extend(bad.into_iter().filter_map(Result::err));
             good.into_iter().filter_map(Result::ok).collect()
         };
-        let recipe = Self { steps: steps(raw.step), fallback: steps(raw.fallback) };
+        let (step, fallback) = (steps(raw.step), steps(raw.fallback));
+        let recipe = Self { steps: step, fallback, texts: raw.texts };
         (Some(recipe), findings)
     }
 
