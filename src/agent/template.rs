@@ -135,7 +135,10 @@ mod tests {
         check("{{ r | receipt }}", "`0123456789ab`");
         check("{{ 'a|b' | cell }}", "a\\|b");
         check("{{ gone | receipt }}{{ none | receipt }}", "*unmeasured**unmeasured*");
-        check("{{ 0.99987 | figures }} {{ 512 | figures }} {{ 0.00001234 | figures }}", "0.9999 512 1.234e-5");
+        check(
+            "{{ 0.99987 | figures }} {{ 512 | figures }} {{ 0.00001234 | figures }}",
+            "0.9999 512 1.234e-5",
+        );
         check("{% include 'part' %}!", "4 parts!");
         assert_eq!(
             templates.fill(&json!({"k": "{{ n }}", "t": "n={{ n }}"}), names).unwrap(),
