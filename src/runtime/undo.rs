@@ -11,7 +11,7 @@ use std::path::{Path as FilePath, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::base::{CallId, FileError, Hash, file};
-use crate::workspace::{PRIVATE, Path};
+use crate::workspace::{PRIVATE, Path, Workspace};
 
 #[derive(Clone, Debug)]
 pub(super) struct Undo {
@@ -43,14 +43,16 @@ impl Undo {
         Self { folder: session.join("undo"), root: root.to_owned() }
     }
 
-    /// What must be kept for a call that writes these: the engine keeps baselines beside programs.
+    /// What must be kept for a call that writes these: the engine keeps baselines beside programs,
+    /// and what it knows of a document beside that.
     pub(super) fn places(writes: &[Path]) -> Vec<Path> {
         let baseline = |path: &&Path| path.as_str().starts_with("program/");
         let beside = writes
             .iter()
             .filter(baseline)
             .filter_map(|path| Path::new(&format!("{PRIVATE}/baseline/{}", path.name())).ok());
-        writes.iter().cloned().chain(beside).collect()
+        let known = writes.iter().map(Workspace::record_of);
+        writes.iter().cloned().chain(beside).chain(known).collect()
     }
 
     /// Keeps what is there now in the places that the call may write. Returns when it is safe.

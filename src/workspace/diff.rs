@@ -73,7 +73,7 @@ pub fn hunks(old: &[u8], new: &[u8]) -> Vec<Hunk> {
     let (old, new) = (lines(old), lines(new));
     let is_small = old.len() + new.len() <= MOST;
     let ops = if is_small {
-        capture_diff_slices(Algorithm::Patience, &old, &new)
+        capture_diff_slices(Algorithm::Myers, &old, &new)
     } else {
         coarse(&old, &new)
     };

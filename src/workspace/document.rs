@@ -43,7 +43,7 @@ impl Edit {
             Self::Section { heading, text: body } => replace_section(text, heading, body),
             Self::Append(more) => append_in(text, 0..text.len(), more),
             Self::AppendTo { heading, text: more } => match find(text, heading) {
-                Some(found) => append_in(text, found.body, more),
+                Some(found) => append_in(text, own(text, &found), more),
                 None => replace_section(text, heading, more),
             },
             Self::Tick(item) => return mark(text, item, 'x'),
@@ -102,6 +102,16 @@ fn find(text: &str, heading: &str) -> Option<Heading> {
     outline(text).into_iter().find(|found| found.title == title)
 }
 
+/// What a change of this section may touch. The title of a document owns the words below it, not
+/// the sections that follow.
+fn own(text: &str, heading: &Heading) -> Range<usize> {
+    let next = outline(text).into_iter().find(|next| next.line.start >= heading.body.start);
+    match next {
+        Some(next) if heading.level == 1 => heading.body.start..next.line.start,
+        _ => heading.body.clone(),
+    }
+}
+
 fn replace_section(text: &str, heading: &str, body: &str) -> String {
     let Some(found) = find(text, heading) else {
         let marks = heading.chars().take_while(|c| *c == '#').count();
@@ -110,7 +120,7 @@ fn replace_section(text: &str, heading: &str, body: &str) -> String {
         let fresh = format!("{marks} {title}\n\n{}", body.trim());
         return insert(text, text.trim_end().len(), &fresh, "\n\n");
     };
-    let core = core(text, &found.body);
+    let core = core(text, &own(text, &found));
     if core.is_empty() {
         return insert(text, text[..found.line.end].trim_end().len(), body.trim(), "\n\n");
     }
@@ -327,6 +337,7 @@ mod tests {
             assert_eq!(edit.apply(&once).unwrap(), once, "{edit:?} twice");
         };
         check(section_of("Notes", "yours\n"), PLAN, "mine", "yours");
+        check(section_of("# Plan", "Outro."), PLAN, "Intro.", "Outro.");
         check(Edit::Tick("oracle `f32`".into()), PLAN, "* [ ]", "* [x]");
         check(Edit::Tick("oracle".into()), PLAN, "* [ ]", "* [x]");
         check(Edit::Untick("config".into()), PLAN, "[x]", "[ ]");

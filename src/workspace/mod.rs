@@ -13,6 +13,7 @@ mod saved;
 mod settings;
 mod settings_text;
 mod snapshot;
+mod substitute;
 mod watch;
 
 pub use diff::{Hunk, Line, Mark, hunks, lines};
@@ -26,4 +27,5 @@ pub use sandbox::{Confined, Sandbox};
 pub use saved::{Merged, Saved, merge};
 pub use settings::{Budgets, GateSettings, RuleSettings, SETTINGS, STOPS, Settings};
 pub use snapshot::{Limits, Node, Snapshot};
+pub use substitute::substitute;
 pub use watch::{Seen, Watch};

@@ -269,8 +269,10 @@ mod tests {
         let patch = Patch::of(path(), old.as_bytes(), new.as_bytes());
         let hunks = patch.hunks.len() as u32;
         assert!(hunks >= 3, "{hunks}");
-        let last = patch.apply_hunks(old.as_bytes(), &[hunks - 1]).unwrap();
-        assert_eq!(last, old.replacen("35\r\n", "3five\r\n", 1).as_bytes());
+        let first = patch.apply_hunks(old.as_bytes(), &[0]).unwrap();
+        assert_eq!(first, old.replacen("5\r\n", "five\r\n", 1).as_bytes());
+        let all: Vec<u32> = (0..hunks).collect();
+        assert_eq!(patch.apply_hunks(old.as_bytes(), &all).unwrap(), new.as_bytes());
         let none = patch.apply_hunks(old.as_bytes(), &[]).unwrap();
         assert_eq!(none, old.as_bytes());
         let told = patch.apply_hunks(old.as_bytes(), &[9]).unwrap_err();

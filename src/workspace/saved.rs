@@ -5,7 +5,7 @@ use similar::{MergeResolution, TextMerge};
 
 use super::document::Edit;
 use super::error::WorkspaceError;
-use super::path::Path;
+use super::path::{PRIVATE, Path};
 use super::root::Workspace;
 use crate::base::{Hash, file};
 
@@ -92,6 +92,27 @@ impl Workspace {
         Ok(Saved { hash, changed, outside, left_out: merged.left_out })
     }
 
+    /// What `save` would make of a document: its text now, and its text then.
+    pub fn preview(&self, path: &Path, edit: &Edit) -> Result<(String, String), WorkspaceError> {
+        let disk = match self.text(path) {
+            Ok(text) => Some(text),
+            Err(error) if error.is_missing() => None,
+            Err(error) => return Err(error),
+        };
+        let base = self.record(path).and_then(|known| self.object(&known.asked));
+        let (_, merged) = combine(edit, base.as_deref(), disk.as_deref())
+            .map_err(|why| WorkspaceError::Edit { path: path.clone(), why })?;
+        Ok((disk.unwrap_or_default(), merged.text))
+    }
+
+    /// Where it is remembered what we know of a document. Whoever puts the document back as it
+    /// was puts this back too.
+    pub fn record_of(path: &Path) -> Path {
+        let name = Hash::of(path.as_str().as_bytes());
+        let place = format!("{PRIVATE}/documents/{}.json", name.short());
+        Path::new(&place).expect("it is made of plain names")
+    }
+
     /// The hash of a document that somebody else has changed since we saved it last.
     pub fn outside_edit(&self, path: &Path) -> Result<Option<Hash>, WorkspaceError> {
         let Some(record) = self.record(path) else { return Ok(None) };
@@ -100,8 +121,7 @@ impl Workspace {
     }
 
     fn record_place(&self, path: &Path) -> std::path::PathBuf {
-        let name = Hash::of(path.as_str().as_bytes());
-        self.private("documents").join(format!("{}.json", name.short()))
+        self.root().join(Self::record_of(path).as_std())
     }
 
     fn record(&self, path: &Path) -> Option<Record> {

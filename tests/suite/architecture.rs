@@ -45,8 +45,7 @@ const ONLY: &[(&str, &[&str])] = &[
         "unsafe {",
         &[
             "src/model/weights/",
-            "src/workspace/sandbox.rs",
-            "src/workspace/process.rs",
+            "src/workspace/group.rs",
             "src/tensor/",
         ],
     ),
