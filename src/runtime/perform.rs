@@ -100,7 +100,7 @@ impl Performer {
         let tool = live.tools().find(&call.tool).map(Arc::clone);
         let writes = Undo::places(&live.tools().footprint(&call).unwrap_or_default().writes);
         let (undo, ears) = (self.undo.clone(), self.ears.clone());
-        let kit = Kit { progress: drafts(&id, &self.ears.drafts), ..self.kit.clone() };
+        let kit = self.kit.clone().with_progress(drafts(&id, &self.ears.drafts));
         let task = tokio::spawn(async move {
             let ran = match tool {
                 Ok(tool) => {

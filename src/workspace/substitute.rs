@@ -50,12 +50,13 @@ mod tests {
 
     #[test]
     fn one_place_is_exchanged_and_doubt_is_told() {
-        let check = |text: &str, old: &str, new: &str, expected: Result<&str, &str>| {
-            match (substitute(text, old, new), expected) {
-                (Ok(text), Ok(expected)) => assert_eq!(text, expected),
-                (Err(told), Err(words)) => assert!(told.contains(words), "{told}"),
-                (got, expected) => panic!("{got:?}, not {expected:?}"),
-            }
+        let check = |text: &str, old: &str, new: &str, expected: Result<&str, &str>| match (
+            substitute(text, old, new),
+            expected,
+        ) {
+            (Ok(text), Ok(expected)) => assert_eq!(text, expected),
+            (Err(told), Err(words)) => assert!(told.contains(words), "{told}"),
+            (got, expected) => panic!("{got:?}, not {expected:?}"),
         };
         check("a\nb\nc\n", "b\n", "B\n", Ok("a\nB\nc\n"));
         check("a\r\nb\r\nc\r\n", "a\nb\n", "x\ny\nz\n", Ok("x\r\ny\r\nz\r\nc\r\n"));

@@ -41,14 +41,7 @@ const ONLY: &[(&str, &[&str])] = &[
     ("stdout()", &["src/tui/terminal.rs", "src/cli/"]),
     ("println!(", &["src/cli/"]),
     // The reference that judges the oracle shares only the reader of weights with it.
-    (
-        "unsafe {",
-        &[
-            "src/model/weights/",
-            "src/workspace/group.rs",
-            "src/tensor/",
-        ],
-    ),
+    ("unsafe {", &["src/model/weights/", "src/workspace/group.rs", "src/tensor/"]),
 ];
 
 /// Inside one house: files that must not know each other.
