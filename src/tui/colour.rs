@@ -118,7 +118,7 @@ mod tests {
     fn fewer_colours_keep_the_hue() {
         assert_eq!(sixteen([0xe0, 0x6c, 0x75]), Color::Red);
         assert_eq!(sixteen([0x98, 0xc3, 0x79]), Color::Green);
-        assert_eq!(sixteen([0x61, 0xaf, 0xef]), Color::Blue);
+        assert_eq!(sixteen([0x30, 0x60, 0xef]), Color::Blue);
         assert_eq!(sixteen([0x70, 0x76, 0x80]), Color::DarkGray);
         assert_eq!(indexed([255, 0, 0]), 196);
         assert_eq!(indexed([128, 128, 128]), 244);
