@@ -1,8 +1,41 @@
-//! Seeded faults of the thing judged: a gate that does not see them may not pass anything.
+//! A gate proves itself first: it is shown seeded faults, and must see those that it must see.
+
+use std::sync::OnceLock;
+
+use serde::Deserialize;
 
 use super::case::Case;
+use super::fault::Fault;
 use super::gate::{Gate, Judgement};
 use crate::session::MutantJudged;
+
+#[derive(Debug, Deserialize)]
+struct Mutant {
+    gate: String,
+    fault: Fault,
+    /// The metric that must see it.
+    by: String,
+    #[serde(default = "yes")]
+    must: bool,
+}
+
+#[derive(Debug, Deserialize)]
+struct Table {
+    mutant: Vec<Mutant>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn table() -> &'static [Mutant] {
+    static TABLE: OnceLock<Vec<Mutant>> = OnceLock::new();
+    TABLE.get_or_init(|| {
+        let table: Table =
+            toml::from_str(include_str!("mutants.toml")).expect("a test reads the shipped table");
+        table.mutant
+    })
+}
 
 /// How a gate did on its mutants.
 #[derive(Clone, Debug, Default)]
@@ -10,9 +43,89 @@ pub(super) struct Trial {
     pub judged: Vec<MutantJudged>,
     /// One that must die and lives.
     pub alive: Option<String>,
+    /// `none yet`, for a gate without mutants.
     pub note: String,
 }
 
-pub(super) fn prove(_gate: &Gate, _case: &Case, _honest: &Judgement) -> Trial {
-    Trial { note: "none yet".into(), ..Trial::default() }
+/// Shows a gate its mutants. One that did not pass has nothing to prove.
+pub(super) fn prove(gate: &Gate, case: &Case, honest: &Judgement) -> Trial {
+    let mut trial = Trial::default();
+    if !table().iter().any(|mutant| mutant.gate == gate.id) {
+        trial.note = "none yet".into();
+        return trial;
+    }
+    let margin = honest.margin();
+    if honest.blocked.is_some() || margin.is_nan() || margin < 0.0 {
+        trial.note = "not shown: the gate did not pass".into();
+        return trial;
+    }
+    for mutant in table().iter().filter(|mutant| mutant.gate == gate.id) {
+        let judged = show(gate, case, mutant);
+        if mutant.must && judged.killed == Some(false) && trial.alive.is_none() {
+            trial.alive = Some(judged.id.clone());
+        }
+        trial.judged.push(judged);
+    }
+    trial
+}
+
+fn show(gate: &Gate, case: &Case, mutant: &Mutant) -> MutantJudged {
+    let id = name(mutant.fault);
+    let altered = match case.altered(gate.id, mutant.fault) {
+        Ok(altered) => altered,
+        Err(why) => return MutantJudged { id, killed: None, by: why, margin: 0.0 },
+    };
+    let judgement = (gate.judge)(&altered);
+    if mutant.by == "cases" {
+        let killed = judgement.cases == 0;
+        return MutantJudged { id, killed: Some(killed), by: "cases".into(), margin: -1.0 };
+    }
+    let sees = judgement.metrics.iter().filter(|metric| {
+        metric.hard && metric.name.split(['.', ' ']).next() == Some(mutant.by.as_str())
+    });
+    let least = sees.min_by(|a, b| rank(a.margin).total_cmp(&rank(b.margin)));
+    match least {
+        Some(metric) => MutantJudged {
+            id,
+            killed: Some(metric.margin.is_nan() || metric.margin < 0.0),
+            by: metric.name.clone(),
+            margin: metric.margin,
+        },
+        None => MutantJudged { id, killed: Some(false), by: mutant.by.clone(), margin: 0.0 },
+    }
+}
+
+fn rank(margin: f64) -> f64 {
+    if margin.is_nan() { f64::NEG_INFINITY } else { margin }
+}
+
+/// The word of the table.
+fn name(fault: Fault) -> String {
+    let mut name = String::new();
+    for c in format!("{fault:?}").chars() {
+        if c.is_uppercase() && !name.is_empty() {
+            name.push('-');
+        }
+        name.extend(c.to_lowercase());
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pipeline::gates;
+
+    #[test]
+    fn the_shipped_table_speaks_of_gates_that_exist() {
+        assert!(!table().is_empty());
+        for mutant in table() {
+            assert!(gates().iter().any(|gate| gate.id == mutant.gate), "{}", mutant.gate);
+        }
+        for gate in ["kernel", "block", "layers", "logits", "tokens", "faster"] {
+            let must = table().iter().filter(|mutant| mutant.gate == gate && mutant.must);
+            assert!(must.count() >= 3, "{gate}");
+        }
+        assert_eq!(name(Fault::SinkOnly), "sink-only");
+    }
 }
