@@ -49,17 +49,27 @@ pub(super) enum Fault {
     OtherWorkload,
 }
 
+/// A number for a place: the same for the same seed and place, and like no other.
+pub(super) fn word(seed: u64, at: u64) -> u32 {
+    let mut z = seed ^ at.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (z ^ (z >> 31)) as u32
+}
+
 /// Noise that is the same for the same place, with the spread of a unit normal.
 pub(super) fn noise(seed: u64, at: usize) -> f32 {
-    let word = |salt: u64| {
-        let mut z = seed ^ salt ^ (at as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) as u32
-    };
+    let word = |salt: u64| word(seed ^ salt, at as u64);
     // Four uniform numbers added up come close enough to a normal one.
     let sum: f64 = [1, 2, 3, 4].map(|salt| f64::from(word(salt)) / f64::from(u32::MAX)).iter().sum();
     ((sum - 2.0) * 3.0_f64.sqrt()) as f32
+}
+
+/// A unit normal number with its tails.
+pub(super) fn normal(seed: u64, at: usize) -> f32 {
+    let unit = |salt: u64| (f64::from(word(seed ^ salt, at as u64)) + 0.5) / 4_294_967_296.0;
+    let (radius, turn) = ((-2.0 * unit(1).ln()).sqrt(), std::f64::consts::TAU * unit(2));
+    (radius * turn.cos()) as f32
 }
 
 /// The fault as an edit of one row-major value whose rows have `width`. Those that need more than

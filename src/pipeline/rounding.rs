@@ -7,7 +7,7 @@
 use rayon::prelude::*;
 
 use crate::npu::Method;
-use crate::tensor::{Gemm, matmul};
+use crate::tensor::{Gemm, matmul, ops};
 
 /// The least score of FlashAttention: what a masked key gets.
 const MASKED: f32 = -3.3895e38;
@@ -34,7 +34,7 @@ pub(super) fn below(x: f32) -> f32 {
 }
 
 /// Blocks of eight along a row share the exponent of their largest; mantissas have eight bits.
-pub(super) fn bfp16(values: &mut [f32]) {
+fn bfp16(values: &mut [f32]) {
     values.par_chunks_mut(4096).for_each(|part| part.chunks_mut(8).for_each(block));
 }
 
@@ -76,8 +76,19 @@ pub(super) fn gemm(x: &[f32], w: &[f32], k: usize, method: Method) -> Vec<f32> {
     out
 }
 
+/// A GEMM whose bf16 accumulator cuts where it should round.
+pub(super) fn truncating(x: &[f32], w: &[f32], k: usize) -> Vec<f32> {
+    let (m, n) = (x.len() / k, w.len() / k);
+    let (mut x, mut w) = (x.to_vec(), w.to_vec());
+    bfp16(&mut x);
+    bfp16(&mut w);
+    let mut out = vec![0.0; m * n];
+    steps(&x, &w, &mut out, (m, n, k), below);
+    out
+}
+
 /// An accumulator that is itself bf16: rounded after every 32 of depth.
-pub(super) fn steps(
+fn steps(
     x: &[f32],
     w: &[f32],
     out: &mut [f32],
@@ -127,8 +138,23 @@ pub(super) fn rms_norm(x: &[f32], weight: &[f32], eps: f32) -> Vec<f32> {
     out
 }
 
-/// Both products in f32, one floor. Rows of heads of `2 · table row`; row `t` turns by `table[t]`.
+/// Both products in f32, one floor. Rows of heads of `2 · half`; row `t` turns by `table[t]`.
 pub(super) fn rope(x: &[f32], width: usize, cos: &[f32], sin: &[f32], half: usize) -> Vec<f32> {
+    turn(x, width, (cos, sin), half, below)
+}
+
+/// The rotation without any rounding.
+pub(super) fn turned(x: &[f32], width: usize, cos: &[f32], sin: &[f32], half: usize) -> Vec<f32> {
+    turn(x, width, (cos, sin), half, |x| x)
+}
+
+fn turn(
+    x: &[f32],
+    width: usize,
+    (cos, sin): (&[f32], &[f32]),
+    half: usize,
+    round: fn(f32) -> f32,
+) -> Vec<f32> {
     let mut out = vec![0.0; x.len()];
     let rows = out.par_chunks_mut(width).zip(x.par_chunks(width)).enumerate();
     rows.for_each(|(t, (out, x))| {
@@ -136,8 +162,8 @@ pub(super) fn rope(x: &[f32], width: usize, cos: &[f32], sin: &[f32], half: usiz
         for (out, x) in out.chunks_mut(2 * half).zip(x.chunks(2 * half)) {
             for j in 0..half {
                 let (a, b) = (x[j], x[j + half]);
-                out[j] = below(a * cos[j] - b * sin[j]);
-                out[j + half] = below(a * sin[j] + b * cos[j]);
+                out[j] = round(a * cos[j] - b * sin[j]);
+                out[j + half] = round(a * sin[j] + b * cos[j]);
             }
         }
     });
@@ -342,6 +368,54 @@ fn merge(mut a: Part, b: &Part, d: usize, exp: &impl Fn(f32) -> f32) -> Part {
         a.most[row] = most;
     }
     a
+}
+
+/// Softmax attention in f32: what FlashAttention is compared with, and what a host does.
+pub(super) fn attention(q: &[f32], k: &[f32], v: &[f32], shape: Heads) -> Vec<f32> {
+    let Heads { heads, kv_heads, head_dim: d, causal } = shape;
+    let (width, kv_width) = (heads * d, kv_heads * d);
+    let (queries, keys) = (q.len() / width, k.len() / kv_width);
+    let by_head: Vec<Vec<f32>> = (0..heads)
+        .into_par_iter()
+        .map(|head| {
+            let at = head / (heads / kv_heads) * d;
+            let mut scores = vec![0.0; queries * keys];
+            let product = Gemm {
+                m: queries,
+                n: keys,
+                k: d,
+                x: (&q[head * d..], width, 1),
+                w: (&k[at..], 1, kv_width),
+                out_stride: keys,
+                scale: 1.0 / (d as f32).sqrt(),
+            };
+            product.serial(&mut scores);
+            for (t, row) in scores.chunks_mut(keys).enumerate() {
+                let seen = if causal { (t + 1 + keys - queries).min(keys) } else { keys };
+                ops::softmax(&mut row[..seen]);
+                row[seen..].fill(0.0);
+            }
+            let mut out = vec![0.0; queries * d];
+            let product = Gemm {
+                m: queries,
+                n: d,
+                k: keys,
+                x: (&scores, keys, 1),
+                w: (&v[at..], kv_width, 1),
+                out_stride: d,
+                scale: 1.0,
+            };
+            product.serial(&mut out);
+            out
+        })
+        .collect();
+    let mut out = vec![0.0; q.len()];
+    for (head, made) in by_head.iter().enumerate() {
+        for (t, row) in made.chunks(d).enumerate() {
+            out[t * width + head * d..][..d].copy_from_slice(row);
+        }
+    }
+    out
 }
 
 fn each(values: &mut [f32], round: fn(f32) -> f32) {

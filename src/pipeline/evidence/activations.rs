@@ -5,7 +5,8 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::pipeline::fault::{Fault, edit};
-use crate::tensor::{Comparison, Tensor, compare};
+use crate::tensor::compare::{self, Worst};
+use crate::tensor::{Comparison, Tensor};
 
 /// A position is a sink where its hidden state outgrows the median this many times.
 const SINK: f64 = 20.0;
@@ -123,6 +124,13 @@ impl Activations {
             }
         }
         Some(faulted)
+    }
+
+    /// The worst elements of the layer that fits least, for people to look at.
+    pub fn worst_elements(&self, scores: &[Score]) -> Vec<Worst> {
+        let worst = scores.iter().enumerate().min_by(|(_, a), (_, b)| a.median.total_cmp(&b.median));
+        let Some(layer) = worst.and_then(|(at, _)| self.layers.get(at)) else { return Vec::new() };
+        Comparison::of(&layer.hidden.expected.data, &layer.hidden.got.data).worst
     }
 
     /// These layers where one of them had put out something else.

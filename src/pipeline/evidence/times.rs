@@ -1,7 +1,13 @@
 //! How long one stage takes, before and after, and the least that it can take.
 
 use crate::model::Stage;
+use crate::npu::{Array, CALIBRATION_ERROR_PCT, Program, cost, floor};
+use crate::pipeline::deployment::outline;
 use crate::pipeline::fault::Fault;
+use crate::pipeline::sources::Sources;
+
+/// The tokens that a decode call attends to when it is timed: about where published figures were.
+pub const DECODE_CONTEXT: usize = 64;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::pipeline) struct Times {
@@ -24,6 +30,27 @@ pub(in crate::pipeline) struct Timed {
 }
 
 impl Times {
+    /// The baseline is the faster of the one on disk and of what lowering makes by rule, so that
+    /// nobody gains by a slow one.
+    pub fn of(sources: &Sources, stage: Stage) -> Result<Self, String> {
+        let deployment = &sources.deployment;
+        let model = deployment.model()?;
+        let timed = |program: &Program| Timed::of(program, &deployment.array);
+        let present = timed(deployment.program(stage)?);
+        let (kept, naive) = (timed(deployment.baseline(stage)?), timed(&deployment.naive(stage)?));
+        let baseline = if naive.time_us < kept.time_us && naive.workload == kept.workload {
+            naive
+        } else {
+            kept
+        };
+        let tokens = match stage {
+            Stage::Prefill => deployment.settings.seq,
+            Stage::Decode => DECODE_CONTEXT,
+        };
+        let floor_us = floor(&outline(model), &deployment.array, stage, tokens).total_us();
+        Ok(Self { stage, baseline, present, floor_us, error_percent: CALIBRATION_ERROR_PCT })
+    }
+
     pub fn faulted(&self, fault: Fault) -> Option<Self> {
         let mut faulted = self.clone();
         match fault {
@@ -34,5 +61,20 @@ impl Times {
             _ => return None,
         }
         Some(faulted)
+    }
+}
+
+impl Timed {
+    fn of(program: &Program, array: &Array) -> Self {
+        let context = match program.stage {
+            Stage::Prefill => program.seq,
+            Stage::Decode => DECODE_CONTEXT,
+        };
+        let Program { stage, layers, seq, capacity, .. } = program;
+        Self {
+            time_us: cost(program, array, context).total_us(),
+            dispatches_per_layer: program.dispatches_per_layer(),
+            workload: format!("{stage}, {layers} layers, {seq} of {capacity} tokens, at {context}"),
+        }
     }
 }

@@ -1,5 +1,15 @@
 //! Every gate, by the phase that asks for it first.
 
-mod all;
+mod block;
+mod documents;
+mod evaluation;
+mod integration;
+mod kernels;
+mod model;
+mod optimisation;
+mod placement;
+mod reference;
+mod table;
 
-pub use all::gates;
+pub(super) use evaluation::evaluation;
+pub use table::gates;
