@@ -83,8 +83,7 @@ impl Case {
             None => companion.embed(&self.long()?.ids).map_err(|error| error.to_string())?,
             Some(before) => (*honest.layers[before].emulated).clone(),
         };
-        let made = companion.layer(index, &before, Some(fault));
-        made.map(|made| made.hidden).map_err(|error| error.to_string())
+        companion.layer(index, &before, Some(fault)).map_err(|error| error.to_string())
     }
 
     /// The stage that a phase makes faster.

@@ -58,7 +58,11 @@ impl Answer {
         let text = format!("{report}\nReceipt: `{}`\n", judged.receipt);
         let reports = workspace.join("reports");
         fs::create_dir_all(&reports)?;
-        replace(&reports.join(format!("{}.md", judged.gate)), text.as_bytes())?;
+        let name = match judged.gate.as_str() {
+            "evaluator" => "evaluation_report",
+            gate => gate,
+        };
+        replace(&reports.join(format!("{name}.md")), text.as_bytes())?;
         Ok(judged)
     }
 }

@@ -110,9 +110,14 @@ fn read(path: &Path) -> Option<Kept> {
         let count = shape.iter().try_fold(4_usize, |all, size| all.checked_mul(*size))?;
         let (mine, rest) = data.split_at_checked(count)?;
         data = rest;
-        tensors.insert(name, Tensor::new(shape, bytemuck::pod_collect_to_vec(mine)));
+        tensors.insert(name, Tensor::new(shape, floats(mine)));
     }
     Some(Kept { tensors, ids: head.ids, texts: head.texts })
+}
+
+fn floats(bytes: &[u8]) -> Vec<f32> {
+    let (words, _) = bytes.as_chunks::<4>();
+    words.iter().map(|word| f32::from_le_bytes(*word)).collect()
 }
 
 /// Removes the oldest entries until there is room for this many bytes.
@@ -156,7 +161,8 @@ mod tests {
         get(&["x", "y"], &kept);
         let again = get(&["x", "y"], &Kept::default());
         assert_eq!((again.ids, again.texts), (kept.ids.clone(), kept.texts.clone()));
-        let bits = |kept: &Kept| kept.tensors["a"].data.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+        let bits =
+            |kept: &Kept| kept.tensors["a"].data.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
         assert_eq!(again.tensors["a"].shape, [2, 2]);
         assert_eq!(bits(&get(&["x", "y"], &Kept::default())), bits(&kept));
         assert_eq!(get(&["xy"], &Kept::default()), Kept::default());

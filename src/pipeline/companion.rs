@@ -56,14 +56,6 @@ impl Tiers {
     }
 }
 
-/// What one layer leaves behind.
-#[derive(Clone, Debug)]
-pub(super) struct Made {
-    pub hidden: Tensor,
-    pub keys: Tensor,
-    pub values: Tensor,
-}
-
 pub(super) struct Companion {
     model: Arc<Model>,
     tiers: Tiers,
@@ -95,7 +87,7 @@ impl Companion {
         index: usize,
         before: &Tensor,
         fault: Option<Fault>,
-    ) -> Result<Made, ModelError> {
+    ) -> Result<Tensor, ModelError> {
         let c = &self.model.config;
         let from = match fault {
             Some(Fault::SiblingWeights) => (index + 1) % c.layers,
@@ -104,7 +96,8 @@ impl Companion {
         let weight = |role| self.weight(role, from);
         // 1. Norm, projections, biases.
         let normed = rms_norm(&before.data, &weight(Role::AttnNorm)?, c.norm_eps);
-        let raw = |plain: &'static str, biased: &'static str| if c.qkv_bias { biased } else { plain };
+        let raw =
+            |plain: &'static str, biased: &'static str| if c.qkv_bias { biased } else { plain };
         let mut q = self.product(&normed, &weight(Role::Q)?, c.hidden, raw("q", "q_proj"), fault);
         let mut k = self.product(&normed, &weight(Role::K)?, c.hidden, raw("k", "k_proj"), fault);
         let mut v = self.product(&normed, &weight(Role::V)?, c.hidden, raw("v", "v_proj"), fault);
@@ -121,7 +114,6 @@ impl Companion {
         let half = c.head_dim / 2;
         q = rope(&q, c.q_width(), &self.cos, &self.sin, half);
         k = rope(&k, c.kv_width(), &self.cos, &self.sin, half);
-        let (keys, values) = (k.clone(), v.clone());
         if fault == Some(Fault::ShiftedValues) {
             v.rotate_right(c.kv_width());
         }
@@ -149,12 +141,7 @@ impl Companion {
         let inner = silu_mul(&gate, &up);
         let down = self.product(&inner, &weight(Role::Down)?, c.intermediate, "down", fault);
         let hidden = add(&middle, &down);
-        let rows = self.tokens;
-        Ok(Made {
-            hidden: Tensor::new([rows, c.hidden], hidden),
-            keys: Tensor::new([rows, c.kv_width()], keys),
-            values: Tensor::new([rows, c.kv_width()], values),
-        })
+        Ok(Tensor::new([self.tokens, c.hidden], hidden))
     }
 
     /// Logits of the last position: norm and head stay on the host, in f32 between bf16 buffers.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::frozen::Frozen;
 use crate::base::Hash;
 use crate::model::{Model, ModelError, Provenance, Stage, published};
-use crate::npu::{Array, Outline, Program, lower};
+use crate::npu::{Array, Outline, Program, ProgramText, lower};
 use crate::workspace::Settings;
 
 /// Tokens that a gate may ask for beyond the prompt, whatever sample a person wants printed.
@@ -77,7 +77,8 @@ impl Deployment {
     }
 
     pub(super) fn is_synthetic(&self) -> bool {
-        let synthetic = |model: &Arc<Model>| matches!(model.provenance, Provenance::Synthetic { .. });
+        let synthetic =
+            |model: &Arc<Model>| matches!(model.provenance, Provenance::Synthetic { .. });
         self.model.as_ref().is_ok_and(synthetic)
     }
 
@@ -99,7 +100,13 @@ impl Deployment {
 
 fn program(frozen: &Frozen, place: &str) -> Result<Program, String> {
     let text = frozen.text(place).ok_or_else(|| format!("there is no `{place}`"))?;
-    toml::from_str(&text).map_err(|error| format!("`{place}`: {error}"))
+    let (parsed, findings) = ProgramText::parse(place, &text);
+    let wrong = findings.iter().find(|finding| finding.is_error());
+    match (parsed, wrong) {
+        (Some(parsed), None) => Ok(parsed.program().clone()),
+        (_, Some(finding)) => Err(finding.to_string()),
+        (None, None) => Err(format!("`{place}` cannot be read")),
+    }
 }
 
 /// The model that settings name: a bundled name, a path from the workspace, or a shape alone.

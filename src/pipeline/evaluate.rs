@@ -53,7 +53,11 @@ pub fn read(line: &[u8]) -> Result<Line, Unreadable> {
 
 /// Judges one gate, its mutants first.
 pub(super) fn evaluate(gate: &Gate, case: &Case) -> Answer {
-    let judgement = (gate.judge)(case);
+    conclude(gate, case, (gate.judge)(case))
+}
+
+/// Makes a verdict of what a gate found.
+pub(super) fn conclude(gate: &Gate, case: &Case, judgement: Judgement) -> Answer {
     let trial = mutants::prove(gate, case, &judgement);
     let verdict = verdict(&judgement, &trial);
     let mut headline = judgement.headline.clone();
@@ -64,6 +68,11 @@ pub(super) fn evaluate(gate: &Gate, case: &Case) -> Answer {
     }
     if verdict == Verdict::Pass && case.is_synthetic() {
         headline = format!("{} · {headline}", report::SYNTHETIC);
+    }
+    let mut notes: BTreeMap<String, String> =
+        judgement.notes.iter().map(|(key, text)| ((*key).into(), text.clone())).collect();
+    for (metric, value) in case.overrides(gate.id) {
+        notes.insert(format!("override {metric}"), format!("{value}, set by a person"));
     }
     let receipt = Receipt {
         v: 1,
@@ -82,7 +91,7 @@ pub(super) fn evaluate(gate: &Gate, case: &Case) -> Answer {
         metrics: judgement.metrics.clone(),
         mutants: trial.judged.clone(),
         mutants_note: trial.note.clone(),
-        notes: judgement.notes.iter().map(|(key, text)| ((*key).into(), text.clone())).collect(),
+        notes,
         cases: judgement.cases,
         prev: Hash::default(),
     };

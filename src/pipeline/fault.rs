@@ -61,7 +61,8 @@ pub(super) fn word(seed: u64, at: u64) -> u32 {
 pub(super) fn noise(seed: u64, at: usize) -> f32 {
     let word = |salt: u64| word(seed ^ salt, at as u64);
     // Four uniform numbers added up come close enough to a normal one.
-    let sum: f64 = [1, 2, 3, 4].map(|salt| f64::from(word(salt)) / f64::from(u32::MAX)).iter().sum();
+    let sum: f64 =
+        [1, 2, 3, 4].map(|salt| f64::from(word(salt)) / f64::from(u32::MAX)).iter().sum();
     ((sum - 2.0) * 3.0_f64.sqrt()) as f32
 }
 
@@ -78,7 +79,8 @@ pub(super) fn edit(fault: Fault, values: &mut [f32], width: usize, seed: u64) ->
     match fault {
         Fault::Zeros => values.fill(0.0),
         Fault::Mean => {
-            let mean = values.iter().map(|x| f64::from(*x)).sum::<f64>() / values.len().max(1) as f64;
+            let mean =
+                values.iter().map(|x| f64::from(*x)).sum::<f64>() / values.len().max(1) as f64;
             values.fill(mean as f32);
         }
         Fault::LastOnly => {

@@ -62,6 +62,23 @@ impl Frozen {
         self.files.get(name).map(|bytes| String::from_utf8_lossy(bytes).into_owned())
     }
 
+    /// The same files in another folder, read back from there: a clean room. Models are still
+    /// found from where the workspace is, and receipts are those of the workspace.
+    pub(super) fn copy_to(&self, folder: &Path) -> Result<Self, String> {
+        for (name, bytes) in &self.files {
+            let path = folder.join(name);
+            let parent = path.parent().unwrap_or(folder);
+            fs::create_dir_all(parent)
+                .and_then(|()| fs::write(&path, bytes))
+                .map_err(|error| format!("the clean room: {}: {error}", path.display()))?;
+        }
+        let copy = Self::of(folder)?;
+        if copy.hash != self.hash {
+            return Err("the clean copy differs from the snapshot".into());
+        }
+        Ok(Self { root: self.root.clone(), ..copy })
+    }
+
     /// The hash of those files that a gate looks at.
     pub fn inputs(&self, gate: &Gate) -> Hash {
         let mut hasher = Hasher::new();

@@ -38,7 +38,8 @@ impl Sources {
         let made = self.programs.get_or_init(|| {
             let both = Stage::ALL.map(|stage| self.deployment.program(stage));
             let [prefill, decode] = both;
-            let text = serde_json::to_vec(&(prefill?, decode?)).map_err(|error| error.to_string())?;
+            let text =
+                serde_json::to_vec(&(prefill?, decode?)).map_err(|error| error.to_string())?;
             Ok(Hash::of(&text))
         });
         made.as_ref().map_err(Clone::clone)

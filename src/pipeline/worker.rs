@@ -10,7 +10,8 @@ use super::case::Case;
 use super::evaluate::{Line, evaluate};
 use super::frozen::Frozen;
 use super::gate::gate;
-use crate::base::GateId;
+use super::phase::needs;
+use crate::base::{GateId, Progress};
 use crate::session::Phase;
 
 /// What is to be judged. The workspace itself says which model, target and lengths.
@@ -42,12 +43,14 @@ pub fn serve(mut input: impl Read, mut output: impl Write) -> io::Result<()> {
         Err(error) => return say(&mut output, &Line::Refused(format!("the request: {error}"))),
     };
     let case = match Frozen::of(&request.workspace)
-        .and_then(|frozen| Case::open(frozen, request.phase, request.seed))
+        .and_then(|frozen| Case::open(frozen, request.phase, request.seed, Progress::silent()))
     {
         Ok(case) => case,
         Err(why) => return say(&mut output, &Line::Refused(why)),
     };
-    for id in &request.gates {
+    let all: Vec<GateId> = needs(request.phase).iter().map(|id| GateId::from(*id)).collect();
+    let asked = if request.gates.is_empty() { &all } else { &request.gates };
+    for id in asked {
         let began = Instant::now();
         let Some(gate) = gate(id.as_str()) else {
             say(&mut output, &Line::Refused(format!("there is no gate `{id}`")))?;

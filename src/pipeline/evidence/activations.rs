@@ -128,7 +128,8 @@ impl Activations {
 
     /// The worst elements of the layer that fits least, for people to look at.
     pub fn worst_elements(&self, scores: &[Score]) -> Vec<Worst> {
-        let worst = scores.iter().enumerate().min_by(|(_, a), (_, b)| a.median.total_cmp(&b.median));
+        let worst =
+            scores.iter().enumerate().min_by(|(_, a), (_, b)| a.median.total_cmp(&b.median));
         let Some(layer) = worst.and_then(|(at, _)| self.layers.get(at)) else { return Vec::new() };
         Comparison::of(&layer.hidden.expected.data, &layer.hidden.got.data).worst
     }

@@ -25,8 +25,8 @@ pub(in crate::pipeline) struct Spoken {
     /// Smallest cosine over layers of what both caches hold in the end.
     pub keys: f64,
     pub values: f64,
-    /// Root of the mean square by which the device's rounding alone moves a logit.
-    pub noise: f64,
+    /// What the target counted while it ran.
+    pub counters: String,
 }
 
 /// What comes of one step.

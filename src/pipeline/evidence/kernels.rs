@@ -56,7 +56,8 @@ impl Alone {
                 faulted.got = Arc::new(rounding::truncating(&a, &w, k));
             }
             fault => {
-                if !edit(fault, Arc::make_mut(&mut faulted.got), self.width, 1) {
+                let got: &mut Vec<f32> = Arc::make_mut(&mut faulted.got);
+                if !edit(fault, got, self.width, 1) {
                     return None;
                 }
             }
@@ -123,7 +124,8 @@ pub(in crate::pipeline) fn harness(sources: &Sources) -> Result<Vec<Alone>, Stri
         .map(|kernel| {
             let name = name(kernel);
             sources.progress.say(&format!("kernel alone: {name}"));
-            alone(kernel, name, seed).ok_or_else(|| format!("`{}` has no harness", kernel.name()))?
+            alone(kernel, name, seed)
+                .ok_or_else(|| format!("`{}` has no harness", kernel.name()))?
         })
         .collect()
 }

@@ -8,6 +8,7 @@ mod times;
 
 pub(super) use activations::{Activations, Score, median};
 pub(super) use choices::{Outcome, Spoken};
-pub(super) use kernels::{Alone, harness};
-pub(super) use runs::{answered, companion_noise, spoken, told, traced};
-pub(super) use times::{Timed, Times};
+pub(super) use kernels::{Alone, harness, kernels as kernels_of, name as kernel_name};
+pub(super) use runs::{companion_noise, spoken, told, traced};
+pub use times::DECODE_CONTEXT;
+pub(super) use times::Times;

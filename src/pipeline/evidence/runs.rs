@@ -51,11 +51,7 @@ pub(in crate::pipeline) fn told(
 }
 
 /// The target on the same prompt, fed with these words: what it would have said at each step.
-pub(in crate::pipeline) fn answered(
-    sources: &Sources,
-    prompt: &Prompt,
-    words: &[u32],
-) -> Result<Kept, String> {
+fn answered(sources: &Sources, prompt: &Prompt, words: &[u32]) -> Result<Kept, String> {
     let fed = Prompt { name: String::new(), ids: words.to_vec() };
     let parts = [
         FINGERPRINT,
@@ -120,7 +116,7 @@ pub(in crate::pipeline) fn spoken(
         keys: least("keys")?,
         values: least("values")?,
         steps: rows.collect(),
-        noise: 0.0,
+        counters: answered.texts.get("counters").cloned().unwrap_or_default(),
     })
 }
 
@@ -145,7 +141,7 @@ fn companion(sources: &Sources, prompt: &Prompt) -> Result<Kept, String> {
         let mut hidden = companion.embed(&prompt.ids).map_err(error)?;
         let mut kept = Kept::default();
         for layer in 0..layers {
-            hidden = companion.layer(layer, &hidden, None).map_err(error)?.hidden;
+            hidden = companion.layer(layer, &hidden, None).map_err(error)?;
             kept.tensors.insert(format!("hidden.{layer}"), hidden.clone());
         }
         let logits = companion.logits(&hidden).map_err(error)?;
@@ -199,7 +195,7 @@ pub(in crate::pipeline) fn traced(
     })?;
     let mut emulated = companion(sources, prompt)?;
     let rows = prompt.ids.len();
-    let mut take = |kept: &mut Kept, name: &str| -> Result<Arc<Tensor>, String> {
+    let take = |kept: &mut Kept, name: &str| -> Result<Arc<Tensor>, String> {
         let found = kept.tensors.remove(name);
         let tensor = found.ok_or_else(|| format!("the run shows no `{name}`"))?;
         Ok(Arc::new(real(tensor, rows)))

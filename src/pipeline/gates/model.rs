@@ -48,10 +48,18 @@ pub(super) fn layers(case: &Case) -> Judgement {
             least(of(|score| score.median)),
             Bound::AtLeast(limit("cosine_median", 0.98)),
         ),
-        judged("cosine_p5", least(of(|score| score.fifth)), Bound::AtLeast(limit("cosine_p5", 0.95))),
+        judged(
+            "cosine_p5",
+            least(of(|score| score.fifth)),
+            Bound::AtLeast(limit("cosine_p5", 0.95)),
+        ),
         judged("step", step, Bound::Below(limit("step", 0.02))),
         judged("r_ratio.growth", last / first, Bound::AtMost(limit("r_ratio_growth", 1.5))),
-        judged("r_ratio.worst", most(of(|score| score.ratio)), Bound::AtMost(limit("r_ratio", 3.0))),
+        judged(
+            "r_ratio.worst",
+            most(of(|score| score.ratio)),
+            Bound::AtMost(limit("r_ratio", 3.0)),
+        ),
         hard("norm_ratio.least", least(of(|score| score.norm_ratio)), Bound::Within(0.9, 1.1)),
         hard("norm_ratio.most", most(of(|score| score.norm_ratio)), Bound::Within(0.9, 1.1)),
         judged("keys", least(of(|score| score.keys)), Bound::AtLeast(limit("keys", 0.95))),
@@ -78,7 +86,13 @@ pub(super) fn layers(case: &Case) -> Judgement {
         None => "no layer was judged".into(),
     };
     let exhibits = vec![curves(&layers, &scores)];
-    Judgement { cases: scores.len() * layers.positions(), metrics, headline, exhibits, ..Judgement::default() }
+    Judgement {
+        cases: scores.len() * layers.positions(),
+        metrics,
+        headline,
+        exhibits,
+        ..Judgement::default()
+    }
 }
 
 pub(super) fn logits(case: &Case) -> Judgement {
@@ -160,11 +174,7 @@ pub(super) fn judge_spoken(case: &Case, spoken: &[Spoken]) -> Judgement {
         let non_finite: usize = outcomes.iter().map(|outcome| outcome.non_finite).sum();
         metrics.extend([
             hard(format!("steps.{at}"), steps as f64, Bound::AtLeast(spoken.wanted as f64)),
-            hard(
-                format!("first_divergence.{at}"),
-                f64::from(u8::from(fair)),
-                Bound::Exactly(1.0),
-            ),
+            hard(format!("first_divergence.{at}"), f64::from(u8::from(fair)), Bound::Exactly(1.0)),
             hard(
                 format!("agreement.{at}"),
                 share(mutual),
@@ -187,7 +197,8 @@ pub(super) fn judge_spoken(case: &Case, spoken: &[Spoken]) -> Judgement {
         exhibit.push(json!({ "prompt": spoken.name, "steps": outcomes.iter().map(step).collect::<Vec<_>>() }));
     }
     judgement.metrics = metrics;
-    judgement.headline = if parts.is_empty() { "no token was judged".into() } else { parts.join("; ") };
+    judgement.headline =
+        if parts.is_empty() { "no token was judged".into() } else { parts.join("; ") };
     let headline = judgement.headline.clone();
     judgement.exhibits = vec![Exhibit::new("tokens", headline, json!(exhibit).to_string())];
     judgement

@@ -75,13 +75,7 @@ static GATES: &[Gate] = &[
         "every kernel alone agrees with f32 in its band",
         kernels::kernel,
     ),
-    row(
-        "probe",
-        &[Phase::Kernels],
-        PROGRAMS,
-        "exact probes come back bit for bit",
-        kernels::probe,
-    ),
+    row("probe", &[Phase::Kernels], PROGRAMS, "exact probes come back bit for bit", kernels::probe),
     row(
         "block",
         &[Phase::Block],
@@ -89,13 +83,7 @@ static GATES: &[Gate] = &[
         "one block agrees with the oracle at every position",
         block::block,
     ),
-    row(
-        "layers",
-        &[Phase::Model],
-        PROGRAMS,
-        "no layer drifts away from the oracle",
-        model::layers,
-    ),
+    row("layers", &[Phase::Model], PROGRAMS, "no layer drifts away from the oracle", model::layers),
     row("logits", &[Phase::Model], PROGRAMS, "the logits choose as the oracle's do", model::logits),
     row(
         "tokens",

@@ -1,0 +1,65 @@
+//! Host operators that need no person's word: the shipped table of published exceptions.
+
+use std::sync::OnceLock;
+
+use serde::Deserialize;
+
+use crate::model::{Config, Stage};
+
+/// One operator that published deployments keep on the host, with both times.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Exception {
+    /// As program files name it.
+    pub operator: String,
+    pub stages: Vec<Stage>,
+    /// Of shapes: `any`, `one row`, `one query`, `head_dim 128`, `vocabulary below 4096`.
+    pub class: String,
+    pub reason: String,
+    pub host_us: f64,
+    pub device_us: f64,
+    pub source: String,
+}
+
+#[derive(Deserialize)]
+struct Table {
+    exception: Vec<Exception>,
+}
+
+pub fn exceptions() -> &'static [Exception] {
+    static TABLE: OnceLock<Vec<Exception>> = OnceLock::new();
+    TABLE.get_or_init(|| {
+        let table: Table = toml::from_str(include_str!("exceptions.toml"))
+            .expect("a test reads the shipped table");
+        table.exception
+    })
+}
+
+/// The row that lets an operator of this network stay on the host.
+pub fn exception(operator: &str, stage: Stage, config: &Config) -> Option<&'static Exception> {
+    exceptions().iter().find(|row| {
+        let fits = match row.class.as_str() {
+            "head_dim 128" => config.head_dim == 128,
+            "one query" => stage == Stage::Decode,
+            "vocabulary below 4096" => config.vocab < 4096,
+            _ => true,
+        };
+        row.operator == operator && row.stages.contains(&stage) && fits
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::published;
+
+    #[test]
+    fn the_shipped_table_covers_decode_attention_and_not_that_of_prefill() {
+        let config = published("llama-3.2-1b").unwrap();
+        assert!(exceptions().iter().all(|row| !row.reason.is_empty() && !row.source.is_empty()));
+        let find = |operator, stage| exception(operator, stage, &config);
+        assert!(find("attention", Stage::Decode).is_some());
+        assert!(find("attention", Stage::Prefill).is_none());
+        assert!(find("transpose", Stage::Prefill).is_none(), "head_dim is 64");
+        assert!(find("silu-mul", Stage::Decode).is_none());
+    }
+}
