@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
+use super::substitute::substitute;
+
 /// A heading at the top level of the document: not inside a quote, a list or a code block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heading {
@@ -31,11 +33,28 @@ pub enum Edit {
     Tick(String),
     /// The task whose words these are: to do again.
     Untick(String),
+    /// One part for another, where it is clear which is meant.
+    Substitute { old: String, new: String },
     /// A row of the first table under this heading, its cells by the names of the columns.
     Row { heading: String, cells: Vec<(String, String)> },
 }
 
 impl Edit {
+    /// The edit that a call asks for: `section`, `replace`, `append` or `tick`.
+    pub fn named(mode: &str, section: Option<&str>, text: &str) -> Result<Self, String> {
+        let text = text.to_owned();
+        match (mode, section.map(str::to_owned)) {
+            ("section", Some(heading)) => Ok(Self::Section { heading, text }),
+            ("section", None) => Err("it does not say which `section`".into()),
+            ("replace", None) => Ok(Self::Replace(text)),
+            ("append", None) => Ok(Self::Append(text)),
+            ("append", Some(heading)) => Ok(Self::AppendTo { heading, text }),
+            ("tick", None) => Ok(Self::Tick(text)),
+            ("replace" | "tick", Some(_)) => Err(format!("`{mode}` takes no `section`")),
+            _ => Err(format!("`{mode}` is none of section, replace, append, tick")),
+        }
+    }
+
     /// The text after the change, or why it cannot be made.
     pub fn apply(&self, text: &str) -> Result<String, String> {
         let changed = match self {
@@ -48,6 +67,7 @@ impl Edit {
             },
             Self::Tick(item) => return mark(text, item, 'x'),
             Self::Untick(item) => return mark(text, item, ' '),
+            Self::Substitute { old, new } => return substitute(text, old, new),
             Self::Row { heading, cells } => append_row(text, heading, cells),
         };
         Ok(changed)

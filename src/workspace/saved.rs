@@ -39,6 +39,21 @@ struct Record {
     next: Hash,
 }
 
+/// A document as it is, and what we know of it.
+struct Known {
+    disk: Option<String>,
+    record: Option<Record>,
+    base: Option<String>,
+}
+
+impl Known {
+    /// What was asked for, and what comes of it.
+    fn with(&self, path: &Path, edit: &Edit) -> Result<(String, Merged), WorkspaceError> {
+        let combined = combine(edit, self.base.as_deref(), self.disk.as_deref());
+        combined.map_err(|why| WorkspaceError::Edit { path: path.clone(), why })
+    }
+}
+
 /// Takes both changes; where they meet, a person's (`theirs`) stays and ours is left out.
 pub fn merge(base: &str, ours: &str, theirs: &str) -> Merged {
     let merge = TextMerge::from_lines(base, ours, theirs);
@@ -64,22 +79,51 @@ impl Workspace {
     /// Changes a document, made if it is missing. A person's changes since we saved it last stay;
     /// where theirs and ours meet, theirs wins and ours is told in `left_out`.
     pub fn save(&self, path: &Path, edit: &Edit) -> Result<Saved, WorkspaceError> {
-        let record = self.record(path);
+        let known = self.known(path)?;
+        let (asked, merged) = known.with(path, edit)?;
+        self.settle(path, &known, &asked, merged)
+    }
+
+    /// Makes a document this text, which a person chose when an edit was put before them. What
+    /// it has of their own stays theirs in later merges.
+    pub fn save_as(&self, path: &Path, edit: &Edit, text: &str) -> Result<Saved, WorkspaceError> {
+        let known = self.known(path)?;
+        let (asked, _) = known.with(path, edit)?;
+        self.settle(path, &known, &asked, Merged { text: text.to_owned(), left_out: Vec::new() })
+    }
+
+    /// What `save` would make of a document: its text now, and its text then.
+    pub fn preview(&self, path: &Path, edit: &Edit) -> Result<(String, String), WorkspaceError> {
+        let known = self.known(path)?;
+        let (_, merged) = known.with(path, edit)?;
+        Ok((known.disk.unwrap_or_default(), merged.text))
+    }
+
+    fn known(&self, path: &Path) -> Result<Known, WorkspaceError> {
         let disk = match self.text(path) {
             Ok(text) => Some(text),
             Err(error) if error.is_missing() => None,
             Err(error) => return Err(error),
         };
-        let theirs = disk.as_ref().map(|text| Hash::of(text.as_bytes()));
-        let outside = theirs.clone().filter(|hash| {
-            record.as_ref().is_none_or(|known| *hash != known.saved && *hash != known.next)
-        });
+        let record = self.record(path);
         let base = record.as_ref().and_then(|known| self.object(&known.asked));
-        let (asked, merged) = combine(edit, base.as_deref(), disk.as_deref())
-            .map_err(|why| WorkspaceError::Edit { path: path.clone(), why })?;
+        Ok(Known { disk, record, base })
+    }
+
+    fn settle(
+        &self,
+        path: &Path,
+        known: &Known,
+        asked: &str,
+        merged: Merged,
+    ) -> Result<Saved, WorkspaceError> {
+        let theirs = known.disk.as_ref().map(|text| Hash::of(text.as_bytes()));
+        let outside = theirs.clone().filter(|hash| {
+            known.record.as_ref().is_none_or(|ours| *hash != ours.saved && *hash != ours.next)
+        });
         let hash = Hash::of(merged.text.as_bytes());
         let changed = theirs.as_ref() != Some(&hash);
-        let old = record.clone().unwrap_or_default();
+        let old = known.record.clone().unwrap_or_default();
         let asked = self.put_object(asked.as_bytes())?;
         if changed {
             self.write_record(path, &Record { next: hash.clone(), ..old.clone() })?;
@@ -90,19 +134,6 @@ impl Workspace {
             self.write_record(path, &now)?;
         }
         Ok(Saved { hash, changed, outside, left_out: merged.left_out })
-    }
-
-    /// What `save` would make of a document: its text now, and its text then.
-    pub fn preview(&self, path: &Path, edit: &Edit) -> Result<(String, String), WorkspaceError> {
-        let disk = match self.text(path) {
-            Ok(text) => Some(text),
-            Err(error) if error.is_missing() => None,
-            Err(error) => return Err(error),
-        };
-        let base = self.record(path).and_then(|known| self.object(&known.asked));
-        let (_, merged) = combine(edit, base.as_deref(), disk.as_deref())
-            .map_err(|why| WorkspaceError::Edit { path: path.clone(), why })?;
-        Ok((disk.unwrap_or_default(), merged.text))
     }
 
     /// Where it is remembered what we know of a document. Whoever puts the document back as it
@@ -249,6 +280,28 @@ mod tests {
         let expected = text(3).replace("none", "mind the gap").replace("[ ]", "[x]");
         assert_eq!(workspace.text(&plan).unwrap(), expected);
         assert!(workspace.save(&plan, &Edit::Tick("fry".into())).is_err());
+    }
+
+    #[test]
+    fn what_a_person_chose_stays_theirs() {
+        let folder = tempfile::tempdir().unwrap();
+        let workspace = Workspace::create(folder.path()).unwrap();
+        let plan = Path::new("plan.md").unwrap();
+        let steps = |text: &str| Edit::Section { heading: "Steps".into(), text: text.into() };
+        workspace.save(&plan, &steps("one\ntwo")).unwrap();
+        // Put before a person, the second edit becomes what they make of it.
+        let (before, after) = workspace.preview(&plan, &steps("one\ntwo\nthree")).unwrap();
+        assert_eq!((before.lines().count(), after.lines().count()), (4, 5));
+        let chosen = format!("mine\n\n{after}");
+        let saved = workspace.save_as(&plan, &steps("one\ntwo\nthree"), &chosen).unwrap();
+        assert_eq!((saved.changed, saved.outside), (true, None));
+        assert_eq!(workspace.outside_edit(&plan).unwrap(), None);
+        workspace.save(&plan, &Edit::Replace("## Steps\n\none\nfour\n".into())).unwrap();
+        assert_eq!(workspace.text(&plan).unwrap(), "mine\n\n## Steps\n\none\nfour\n");
+        let four = Edit::Substitute { old: "four".into(), new: "five".into() };
+        workspace.save(&plan, &four).unwrap();
+        assert_eq!(workspace.text(&plan).unwrap(), "mine\n\n## Steps\n\none\nfive\n");
+        assert!(workspace.save(&plan, &four).unwrap_err().to_string().contains("not there"));
     }
 
     #[test]
