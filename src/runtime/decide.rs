@@ -8,7 +8,7 @@ use crate::agent::Reply;
 use crate::base::{CallId, Hash, PromptId};
 use crate::policy::{Footprint, Presence, Rules, rule};
 use crate::session::{
-    Answer, Author, Autonomy, CallState, Event, Grant, Judged, Ruling, State, ToolCall,
+    Answer, Artifact, Author, Autonomy, CallRecord, CallState, Event, Grant, Judged, Ruling, State, ToolCall,
     ToolOutcome, Unread, Usage,
 };
 use crate::tools::Toolbox;
@@ -21,6 +21,7 @@ pub fn decide(state: &State, rules: &Rules, tools: &Toolbox, input: Input) -> St
         Input::Edited { path, hash } => scene.edited(path, hash),
         Input::Reply { prompt, reply } => scene.reply(prompt, reply),
         Input::Returned { call, outcome, facts } => scene.returned(&call, outcome, facts),
+        Input::Proposed { call, diff } => scene.proposed(call, diff),
         Input::Judged(judged, call) => scene.judged(*judged, call),
     }
 }
@@ -116,7 +117,12 @@ impl Scene<'_> {
         let mut is_asking = false;
         for record in self.state.open_calls() {
             match record.state {
-                CallState::Asking { .. } => is_asking = true,
+                CallState::Asking { .. } => {
+                    is_asking = true;
+                    if record.proposed.is_none() {
+                        step = step.effect(Effect::Preview(record.call.clone()));
+                    }
+                }
                 _ => step = step.then(stopped(record.call.id.clone())),
             }
         }
@@ -168,7 +174,8 @@ impl Scene<'_> {
         let step = called.then(Step::fact(Author::System, ruled));
         match ruling {
             Ruling::Allow { .. } => step.then(start(call, Answer::Once, footprint)),
-            Ruling::Ask { .. } => step,
+            Ruling::Ask { .. } if footprint.writes.is_empty() => step,
+            Ruling::Ask { .. } => step.effect(Effect::Preview(call)),
             Ruling::Deny { why } => {
                 let step = match self.rules.presence {
                     Presence::Attended => step,
@@ -232,6 +239,15 @@ impl Scene<'_> {
             Ok(footprint) => start(call.clone(), answer, footprint),
             Err(bad) => self.end_call(&call.id, ToolOutcome::failed(bad.0)),
         }
+    }
+
+    /// What comes after the answer comes too late to be looked at.
+    fn proposed(self, call: CallId, diff: Artifact) -> Step {
+        let asks = |record: &CallRecord| matches!(record.state, CallState::Asking { .. });
+        if !self.state.call(&call).is_some_and(asks) {
+            return Step::default();
+        }
+        Step::fact(Author::System, Event::Proposed { call, diff })
     }
 
     /// A call is over: a mind that is replying may hear of it; else the last one brings it back.

@@ -72,6 +72,7 @@ impl Performer {
                     let _ = reply.outcomes.send((call, outcome)); // It may not be listening.
                 }
             }
+            Effect::Preview(call) => self.preview(call, live),
             Effect::Run { call, answer } => self.run(call, answer, live),
             Effect::Judge { gate, call } => self.judge(gate, call, live.state()),
             Effect::StopCall(call) => self.stop(call),
@@ -92,6 +93,25 @@ impl Performer {
         let stream = self.driver.reply(prompt, heard);
         let task = tokio::spawn(listen(id, stream, self.ears.clone()));
         self.reply = Some(Replying { outcomes, _task: AbortOnDropHandle::new(task) });
+    }
+
+    /// The change is kept before it is told. One that cannot be told is not missed: the call's own
+    /// arguments are there.
+    fn preview(&mut self, call: ToolCall, live: &Live) {
+        let Ok(tool) = live.tools().find(&call.tool).map(Arc::clone) else { return };
+        let (kit, ears, id) = (self.kit.clone(), self.ears.clone(), call.id.clone());
+        let task = tokio::spawn(async move {
+            let id = call.id.clone();
+            let look = move || {
+                let patch = tool.preview(&call, &kit)?;
+                kit.artifacts.put("diff", patch.headline(), &patch.to_bytes()).ok()
+            };
+            if let Ok(Some(diff)) = tokio::task::spawn_blocking(look).await {
+                let _ = ears.inputs.send(Input::Proposed { call: id, diff }).await;
+            }
+        });
+        let working = Working { stop: None, _task: AbortOnDropHandle::new(task) };
+        self.work.insert(id, working);
     }
 
     fn run(&mut self, call: ToolCall, answer: Answer, live: &Live) {

@@ -2,7 +2,7 @@
 
 use crate::agent::Reply;
 use crate::base::{CallId, GateId, Hash, PromptId};
-use crate::session::{Answer, Autonomy, Event, Judged, ToolOutcome};
+use crate::session::{Answer, Artifact, Autonomy, Event, Judged, ToolOutcome};
 
 /// What a face may ask of a session.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,6 +36,11 @@ pub enum Input {
         call: CallId,
         outcome: ToolOutcome,
         facts: Vec<Event>,
+    },
+    /// What a call that asks would change.
+    Proposed {
+        call: CallId,
+        diff: Artifact,
     },
     /// A document was found changed, and this is what it is now.
     Edited {

@@ -43,6 +43,11 @@ pub enum Event {
         call: CallId,
         ruling: Ruling,
     },
+    /// What a call that asks would change, for whoever is asked.
+    Proposed {
+        call: CallId,
+        diff: Artifact,
+    },
     Answered {
         call: CallId,
         answer: Answer,

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::artifact::Artifact;
 use super::autonomy::Autonomy;
 use super::call::{Answer, Ruling, ToolCall, ToolOutcome};
 use super::entry::{Author, Entry};
@@ -80,6 +81,8 @@ pub struct CallRecord {
     pub state: CallState,
     /// What a person said of it, if it asked: tells a person's no from the policy's.
     pub answer: Option<Answer>,
+    /// The change that it would make, if that could be told when it asked.
+    pub proposed: Option<Artifact>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -131,11 +134,16 @@ impl State {
             Event::AgentSaid { text } => self.transcript.push(seq, Item::Agent(text.clone())),
             Event::Called(call) => {
                 let state = CallState::Called;
-                let record = CallRecord { call: call.clone(), seq, state, answer: None };
-                self.calls.push(record);
-                self.transcript.push(seq, Item::Call(call.id.clone()));
+                let (call_id, call) = (call.id.clone(), call.clone());
+                self.calls.push(CallRecord { call, seq, state, answer: None, proposed: None });
+                self.transcript.push(seq, Item::Call(call_id));
             }
             Event::Ruled { call, ruling } => self.apply_ruling(call, ruling),
+            Event::Proposed { call, diff } => {
+                if let Some(record) = self.record(call) {
+                    record.proposed = Some(diff.clone());
+                }
+            }
             Event::Answered { call, answer } => self.apply_answer(call, answer),
             Event::Returned { call, outcome } => {
                 self.set(call, CallState::Ended(outcome.clone()));
@@ -235,7 +243,7 @@ impl State {
             Answer::Edited(_) => "fix",
             Answer::Reject { .. } | Answer::Stop => "steer",
         });
-        if let Some(record) = self.calls.iter_mut().rev().find(|record| record.call.id == *id) {
+        if let Some(record) = self.record(id) {
             record.answer = Some(answer.clone());
         }
         if let Answer::Always(grant) = answer {
@@ -250,9 +258,13 @@ impl State {
     }
 
     fn set(&mut self, id: &CallId, state: CallState) {
-        if let Some(record) = self.calls.iter_mut().rev().find(|record| record.call.id == *id) {
+        if let Some(record) = self.record(id) {
             record.state = state;
         }
+    }
+
+    fn record(&mut self, id: &CallId) -> Option<&mut CallRecord> {
+        self.calls.iter_mut().rev().find(|record| record.call.id == *id)
     }
 
     fn count(&mut self, kind: &str) {

@@ -8,6 +8,7 @@ use super::kit::Kit;
 use crate::base::Stop;
 use crate::policy::Footprint;
 use crate::session::{Answer, Event, ToolCall, ToolOutcome, ToolSpec};
+use crate::workspace::Patch;
 
 /// Why a call cannot even be considered: no such tool, or arguments that make no sense.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +27,11 @@ pub trait Tool: Send + Sync {
 
     /// What the call would touch. Pure: looks at arguments, never at the disk.
     fn footprint(&self, call: &ToolCall) -> Result<Footprint, BadCall>;
+
+    /// The change of a file that the call would make, for a person to see before it is made.
+    fn preview(&self, _: &ToolCall, _: &Kit) -> Option<Patch> {
+        None
+    }
 
     /// Does it in the form that was answered: as called, as edited, or some hunks of it.
     /// Long computations go to the blocking pool and look at `stop`.
