@@ -8,8 +8,8 @@ use crate::agent::Reply;
 use crate::base::{CallId, Hash, PromptId};
 use crate::policy::{Footprint, Presence, Rules, rule};
 use crate::session::{
-    Answer, Artifact, Author, Autonomy, CallRecord, CallState, Event, Grant, Judged, Ruling, State, ToolCall,
-    ToolOutcome, Unread, Usage,
+    Answer, Artifact, Author, Autonomy, CallRecord, CallState, Event, Grant, Judged, Ruling, State,
+    ToolCall, ToolOutcome, Unread, Usage,
 };
 use crate::tools::Toolbox;
 
