@@ -59,6 +59,15 @@ impl Standing {
         reasons.collect()
     }
 
+    /// The gates of the phase before this one that do not pass on the files as they are.
+    pub fn unproven(&self, phase: Phase) -> Vec<&'static str> {
+        let before = Phase::ALL.into_iter().find(|before| before.next() == Some(phase));
+        let needed = before.into_iter().flat_map(|before| {
+            needs(before).iter().filter(move |id| self.lacking_gate(before, id).is_some())
+        });
+        needed.copied().collect()
+    }
+
     /// The last receipt of a gate that speaks of the files as they are now.
     pub fn fresh(&self, phase: Phase, id: &str) -> Option<&(Hash, Receipt)> {
         let present = self.present.get(id)?;

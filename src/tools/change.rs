@@ -97,7 +97,7 @@ fn documented(mut ran: Ran, path: &Path, saved: &Saved) -> Ran {
 }
 
 /// The text in the form that was answered.
-fn answered(
+pub(super) fn answered(
     kit: &Kit,
     path: &Path,
     before: &[u8],
