@@ -11,7 +11,7 @@ const QUERIES: usize = 32;
 /// `out[m, heads · head_dim]`: query `i` sits at position `start + i` and sees what is not after it.
 ///
 /// Keys and values are `[start + m, kv_heads · head_dim]`.
-pub(in crate::model) fn attention(
+pub fn attention(
     config: &Config,
     q: &[f32],
     keys: &[f32],

@@ -15,6 +15,7 @@ mod tokenizer;
 mod weights;
 mod workload;
 
+pub use attention::attention;
 pub use bundled::bundled_names;
 pub use cache::Cache;
 pub use config::{Config, Family, RopeScaling, published, published_names};

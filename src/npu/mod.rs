@@ -10,6 +10,7 @@ pub mod moves;
 mod profile;
 mod program;
 mod search;
+mod simulate;
 
 pub use array::{Array, CALIBRATION_ERROR_PCT};
 pub use check::check;
@@ -23,3 +24,4 @@ pub use program::{
     ProgramText, Residency, Scope, Tile, Work, format,
 };
 pub use search::{Suggestion, suggest};
+pub use simulate::{Count, Counters, Counts, Machine, Made, Place, SimulateError, run_kernel};

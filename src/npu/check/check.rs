@@ -90,7 +90,7 @@ pub(in crate::npu) fn legal(launch: &Launch, array: &Array) -> bool {
 }
 
 /// `prefill · attn_norm · launch 1 (rms-norm → attn_norm)`.
-pub(super) fn place(
+pub(in crate::npu) fn place(
     program: &Program,
     dispatch: &Dispatch,
     launch: Option<(usize, &Launch)>,

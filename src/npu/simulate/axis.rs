@@ -17,6 +17,13 @@ pub(super) enum Axis {
     Vocab,
 }
 
+impl Axis {
+    /// Whether padding of heads moves what lies along it.
+    pub(super) fn is_of_heads(self) -> bool {
+        matches!(self, Self::Queries | Self::Keys | Self::Head)
+    }
+}
+
 /// The sizes of a network, and of the heads as they are deployed.
 #[derive(Clone, Debug)]
 pub(super) struct Widths {
@@ -27,8 +34,8 @@ pub(super) struct Widths {
     deployed: Heads,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Heads {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Heads {
     heads: usize,
     kv_heads: usize,
     head_dim: usize,
@@ -37,11 +44,8 @@ struct Heads {
 impl Widths {
     pub(super) fn new(config: &Config, program: &Program) -> Self {
         let (heads, kv_heads, head_dim) = (config.heads, config.kv_heads, config.head_dim);
-        let deployed = Heads {
-            heads: program.heads,
-            kv_heads: program.kv_heads,
-            head_dim: program.head_dim,
-        };
+        let deployed =
+            Heads { heads: program.heads, kv_heads: program.kv_heads, head_dim: program.head_dim };
         Self {
             hidden: config.hidden,
             inner: config.intermediate,
@@ -49,6 +53,10 @@ impl Widths {
             real: Heads { heads, kv_heads, head_dim },
             deployed,
         }
+    }
+
+    pub(super) fn deployed(&self) -> Heads {
+        self.deployed
     }
 
     /// The network's own size along an axis.

@@ -5,16 +5,17 @@ use std::sync::{Arc, OnceLock};
 use rayon::prelude::*;
 
 use super::kernel::pack;
-use super::numerics::{POISON, SHARE, bfp16_rows_parallel, from_bits, to_bits};
-use crate::tensor::round::bf16_rne;
+use super::numerics::{SHARE, bfp16_rows_parallel, from_bits, garbage, to_bits};
+use crate::tensor::round::{bf16_rne, bf16_rne_all};
 
 /// Cheap to clone: writing the same content again moves no memory here, whatever is counted.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(super) enum Content {
     /// Values in the order of memory, already on the grid of the buffer's dtype.
     Values(Arc<Vec<f32>>),
     Weight(Arc<Weight>),
     /// Nobody has written it.
+    #[default]
     Nothing,
 }
 
@@ -95,7 +96,13 @@ impl Content {
         Self::Values(Arc::new(values))
     }
 
-    /// The first `count` values as memory has them; what is not there is poison.
+    /// To the nearest bf16, as the host writes a buffer.
+    pub(super) fn rounded(mut values: Vec<f32>) -> Self {
+        bf16_rne_all(&mut values);
+        Self::of(values)
+    }
+
+    /// The first `count` values as memory has them; what is not there is garbage.
     pub(super) fn values(&self, count: usize) -> Lent<'_, f32> {
         let mut made = match self {
             Self::Values(values) if values.len() >= count => return Lent::Kept(&values[..count]),
@@ -106,7 +113,8 @@ impl Content {
             },
             Self::Nothing => Vec::new(),
         };
-        made.resize(count, POISON);
+        made.truncate(count);
+        made.extend((made.len()..count).map(garbage));
         Lent::Made(made)
     }
 
@@ -114,7 +122,9 @@ impl Content {
     pub(super) fn columns(&self, k: usize, n: usize) -> Lent<'_, f32> {
         match self {
             Self::Weight(weight)
-                if weight.order == Order::Columns && weight.k == k && weight.bits.len() == k * n =>
+                if weight.order == Order::Columns
+                    && weight.k == k
+                    && weight.bits.len() == k * n =>
             {
                 match weight.keep {
                     Keep::Grid => Lent::Kept(weight.grid.get_or_init(|| weight.on_grid())),
@@ -148,14 +158,14 @@ fn transpose(rows: &[f32], k: usize) -> Vec<f32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::npu::simulate::numerics::GARBAGE;
 
     #[test]
     fn memory_order_is_what_a_wrong_reader_sees() {
         let rows = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
         let bits = Arc::new(bf16_bits(&rows));
-        let weight = |order| {
-            Content::Weight(Arc::new(Weight::new(Arc::clone(&bits), 3, order, Keep::Grid)))
-        };
+        let weight =
+            |order| Content::Weight(Arc::new(Weight::new(Arc::clone(&bits), 3, order, Keep::Grid)));
         assert_eq!(&*weight(Order::Rows).values(6), rows);
         assert_eq!(&*weight(Order::Columns).values(6), [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
         assert_eq!(&*weight(Order::Columns).columns(3, 2), rows);
@@ -163,11 +173,13 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_wrote_is_poison() {
-        assert!(Content::Nothing.values(3).iter().all(|x| x.is_nan()));
+    fn what_nobody_wrote_is_garbage_that_can_be_seen() {
+        let is_garbage = |x: &f32| x.is_finite() && x.abs() >= GARBAGE && bf16_rne(*x) == *x;
+        assert!(Content::Nothing.values(999).iter().all(is_garbage));
         let short = Content::of(vec![1.0]);
         assert_eq!(short.values(2)[0], 1.0);
-        assert!(short.values(2)[1].is_nan());
-        assert!(Content::Nothing.bits(1).iter().all(|bits| from_bits(*bits).is_nan()));
+        assert!(is_garbage(&short.values(2)[1]));
+        assert!(Content::Nothing.bits(9).iter().all(|bits| is_garbage(&from_bits(*bits))));
+        assert_eq!(*Content::Nothing.values(9), *Content::Nothing.values(9));
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::axis::{Axis, Widths, of_role};
+use super::axis::{Axis, Heads, Widths, of_role};
 use super::content::{Content, Keep, Order, Weight, bf16_bits};
 use crate::model::{Model, ModelError, Role};
 use crate::tensor::round::bf16_rne;
@@ -14,16 +14,20 @@ const KEPT_BYTES: usize = 3 << 29;
 /// Packs each weight once, however often the program writes it.
 pub(super) struct Fills {
     model: Arc<Model>,
-    packed: BTreeMap<Packing, Arc<Vec<u16>>>,
-    contents: BTreeMap<(Packing, Order), Content>,
+    packed: BTreeMap<Key, Arc<Vec<u16>>>,
+    contents: BTreeMap<(Key, Order), Content>,
     room: usize,
 }
+
+/// Stages whose heads are padded differently share what does not depend on heads.
+type Key = (Packing, Option<Heads>);
 
 /// A weight as rows of `inputs` for `outputs`, both as wide as the buffer wants them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Packing {
     pub role: Role,
-    pub layer: usize,
+    /// `None` for the whole model's.
+    pub layer: Option<usize>,
     pub outputs: usize,
     pub inputs: usize,
     /// First output that this buffer holds: partitions of a head start elsewhere than at 0.
@@ -45,14 +49,17 @@ impl Fills {
         order: Order,
         widths: &Widths,
     ) -> Result<Content, ModelError> {
-        if let Some(content) = self.contents.get(&(packing, order)) {
+        let (out_axis, in_axis) = of_role(packing.role);
+        let by_heads = [Some(out_axis), in_axis].iter().flatten().any(|axis| axis.is_of_heads());
+        let key = (packing, by_heads.then(|| widths.deployed()));
+        if let Some(content) = self.contents.get(&(key, order)) {
             return Ok(content.clone());
         }
-        let bits = if let Some(bits) = self.packed.get(&packing) {
+        let bits = if let Some(bits) = self.packed.get(&key) {
             Arc::clone(bits)
         } else {
             let bits = Arc::new(self.pack(packing, widths)?);
-            self.packed.insert(packing, Arc::clone(&bits));
+            self.packed.insert(key, Arc::clone(&bits));
             bits
         };
         let bytes = bits.len() * size_of::<f32>();
@@ -63,14 +70,13 @@ impl Fills {
             Keep::BitsOnly
         };
         let content = Content::Weight(Arc::new(Weight::new(bits, packing.inputs, order, keep)));
-        self.contents.insert((packing, order), content.clone());
+        self.contents.insert((key, order), content.clone());
         Ok(content)
     }
 
     fn pack(&self, packing: Packing, widths: &Widths) -> Result<Vec<u16>, ModelError> {
         let Packing { role, layer, outputs, inputs, first } = packing;
-        let tied = role == Role::Output && self.model.config.tied;
-        let tensor = self.model.weights.get(if tied { Role::Embed } else { role }, layer)?;
+        let tensor = self.model.weights.get(role, layer)?;
         let (out_axis, in_axis) = of_role(role);
         let Some(in_axis) = in_axis else {
             // A row: norms that are averaged over padding too are scaled to make up for it.
@@ -89,7 +95,8 @@ impl Fills {
         };
         let columns = widths.places(in_axis);
         let plain = inputs == columns.len() && columns.last() == Some(&(inputs - 1));
-        if plain && out_axis != Axis::Queries && first == 0 && outputs * inputs == tensor.data.len() {
+        if plain && out_axis != Axis::Queries && first == 0 && outputs * inputs == tensor.data.len()
+        {
             return Ok(bf16_bits(&tensor.data));
         }
         let mut packed = vec![0; outputs * inputs];
@@ -121,8 +128,13 @@ impl Fills {
     }
 
     /// Rows of the embedding; places after the tokens repeat the first id of the vocabulary.
-    pub(super) fn embed(&self, tokens: &[u32], rows: usize, width: usize) -> Result<Vec<f32>, ModelError> {
-        let table = self.model.weights.get(Role::Embed, 0)?;
+    pub(super) fn embed(
+        &self,
+        tokens: &[u32],
+        rows: usize,
+        width: usize,
+    ) -> Result<Vec<f32>, ModelError> {
+        let table = self.model.weights.get(Role::Embed, None)?;
         let mut out = vec![0.0; rows * width];
         for (row, out) in out.chunks_exact_mut(width).enumerate() {
             let id = tokens.get(row).map_or(0, |id| *id as usize);

@@ -8,9 +8,9 @@ use rayon::prelude::*;
 use crate::tensor::round::bf16_floor;
 
 /// Values along K that share an exponent in bfp16ebs8.
-pub const GROUP: usize = 8;
-/// What memory holds that nobody has written.
-pub const POISON: f32 = f32::NAN;
+pub(super) const GROUP: usize = 8;
+/// The least magnitude of what memory holds that nobody has written.
+pub(super) const GARBAGE: f32 = 8192.0;
 /// Values that one thread takes at a time.
 pub(super) const SHARE: usize = 1 << 13;
 
@@ -24,7 +24,7 @@ const CELLS: usize = (2.0 * SATURATED / CELL) as usize;
 
 /// One group as bfp16: mantissas are rounded to nearest even and clipped to 8 bits.
 #[inline]
-pub fn bfp16_group(group: &mut [f32]) {
+pub(super) fn bfp16_group(group: &mut [f32]) {
     let mut high = 0_u32;
     for x in group.iter() {
         high = high.max(x.to_bits() & 0x7fff_ffff);
@@ -45,7 +45,7 @@ pub fn bfp16_group(group: &mut [f32]) {
 }
 
 /// Rows of `width` as bfp16, groups along the row; a short last group is a group.
-pub fn bfp16_rows(values: &mut [f32], width: usize) {
+pub(super) fn bfp16_rows(values: &mut [f32], width: usize) {
     for row in values.chunks_mut(width) {
         let mut groups = row.chunks_exact_mut(GROUP);
         for group in groups.by_ref() {
@@ -58,9 +58,18 @@ pub fn bfp16_rows(values: &mut [f32], width: usize) {
 }
 
 /// The same on all cores.
-pub fn bfp16_rows_parallel(values: &mut [f32], width: usize) {
+pub(super) fn bfp16_rows_parallel(values: &mut [f32], width: usize) {
     let rows = (SHARE / width).max(1);
     values.par_chunks_mut(rows * width).for_each(|part| bfp16_rows(part, width));
+}
+
+/// What memory holds that nobody has written: numbers of magnitude 8192 and more, far outside any
+/// network's, so that a fault is seen; and finite, so that it spreads as on the device.
+pub(super) fn garbage(at: usize) -> f32 {
+    let mixed = (at as u32 ^ 0x9e37_79b9).wrapping_mul(0x85eb_ca6b);
+    let mixed = (mixed ^ mixed >> 13).wrapping_mul(0xc2b2_ae35);
+    let (sign, mantissa) = (mixed & 0x8000_0000, mixed >> 8 & 0x7f);
+    f32::from_bits(sign | GARBAGE.to_bits() | mantissa << 16)
 }
 
 #[inline]
@@ -72,7 +81,7 @@ fn power_of_two(exponent: i32) -> f32 {
 ///
 /// The mantissa is linear, so the bits of the result are: `(x + 127) · 128`, once rounded.
 #[inline]
-pub fn exp2_linear(x: f32) -> f32 {
+pub(super) fn exp2_linear(x: f32) -> f32 {
     const ONE: f32 = 127.0 * 128.0;
     let x = if x < -126.0 { -127.0 } else { x };
     let bits = (x * 128.0 + (ONE + TO_INTEGER)).to_bits() & 0x7fff;
@@ -81,15 +90,15 @@ pub fn exp2_linear(x: f32) -> f32 {
 }
 
 /// **Surrogate.** tanh at the middle of cells 1/16 wide, stored floored; a table of all cells.
-pub struct Tanh(Vec<f32>);
+pub(super) struct Tanh(Vec<f32>);
 
 impl Tanh {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self::through(|tanh| tanh)
     }
 
     /// A table of what a kernel makes of it, where that depends on the cell alone.
-    pub fn through(make: impl Fn(f32) -> f32) -> Self {
+    pub(super) fn through(make: impl Fn(f32) -> f32) -> Self {
         let value = |cell: usize| {
             let middle = f64::from((cell as f32 + 0.5) * CELL - SATURATED);
             make(bf16_floor(middle.tanh() as f32))
@@ -98,7 +107,7 @@ impl Tanh {
     }
 
     #[inline]
-    pub fn at(&self, x: f32) -> f32 {
+    pub(super) fn at(&self, x: f32) -> f32 {
         let cells = x * (1.0 / CELL);
         let whole = cells as i32;
         let below = whole - i32::from((whole as f32) > cells);
@@ -115,12 +124,12 @@ impl Default for Tanh {
 
 /// A value as the 16 bits of memory, cut; exact for values on the grid.
 #[inline]
-pub fn to_bits(x: f32) -> u16 {
+pub(super) fn to_bits(x: f32) -> u16 {
     (x.to_bits() >> 16) as u16
 }
 
 #[inline]
-pub fn from_bits(bits: u16) -> f32 {
+pub(super) fn from_bits(bits: u16) -> f32 {
     f32::from_bits(u32::from(bits) << 16)
 }
 
@@ -172,7 +181,7 @@ mod tests {
         let mut zeros = [0.0; 8];
         bfp16_group(&mut zeros);
         assert_eq!(zeros, [0.0; 8]);
-        let mut poisoned = [POISON, 1.0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+        let mut poisoned = [f32::NAN, 1.0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.0];
         bfp16_group(&mut poisoned);
         assert!(poisoned[0].is_nan());
     }
@@ -184,7 +193,7 @@ mod tests {
         assert_eq!(exp2_linear(-0.5), 0.75);
         assert_eq!(exp2_linear(-3e38), 0.0);
         assert_eq!(exp2_linear(f32::NEG_INFINITY), 0.0);
-        assert!(exp2_linear(POISON).is_nan());
+        assert!(exp2_linear(f32::NAN).is_nan());
         let tanh = Tanh::new();
         assert_eq!(tanh.at(-50.0), -1.0);
         assert_eq!(tanh.at(50.0), 1.0);

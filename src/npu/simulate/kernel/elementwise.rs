@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::super::numerics::SHARE;
+use crate::npu::simulate::numerics::SHARE;
 
 pub(super) fn map(x: &[f32], make: impl Fn(f32) -> f32 + Sync) -> Vec<f32> {
     let mut out = vec![0.0; x.len()];

@@ -7,8 +7,8 @@
 
 use rayon::prelude::*;
 
-use super::super::numerics::{bfp16_rows, exp2_linear};
 use crate::npu::Layout;
+use crate::npu::simulate::numerics::{bfp16_rows, exp2_linear};
 use crate::tensor::Gemm;
 use crate::tensor::round::bf16_rne;
 
@@ -48,7 +48,8 @@ struct Part {
 
 pub(crate) fn flash_attention(q: &[f32], k: &[f32], v: &[f32], at: &Attention) -> Vec<f32> {
     let width = at.head_dim;
-    let heads: Vec<Head> = (0..at.kv_heads).into_par_iter().map(|head| at.prepare(k, v, head)).collect();
+    let heads: Vec<Head> =
+        (0..at.kv_heads).into_par_iter().map(|head| at.prepare(k, v, head)).collect();
     let blocks = at.queries.div_ceil(CHUNK);
     let made: Vec<Vec<f32>> = (0..at.heads * blocks)
         .into_par_iter()
@@ -73,7 +74,12 @@ pub(crate) fn flash_attention(q: &[f32], k: &[f32], v: &[f32], at: &Attention) -
 }
 
 /// Rows of one head, side by side.
-fn gather(x: &[f32], place: (usize, usize), rows: std::ops::Range<usize>, width: usize) -> Vec<f32> {
+fn gather(
+    x: &[f32],
+    place: (usize, usize),
+    rows: std::ops::Range<usize>,
+    width: usize,
+) -> Vec<f32> {
     let mut out = Vec::with_capacity(rows.len() * width);
     for row in rows {
         let from = place.0 + row * place.1;
@@ -168,7 +174,8 @@ impl Attention {
             }
             .serial(&mut scores);
             for (row, scores) in scores.chunks_exact_mut(CHUNK).enumerate() {
-                let seen = if self.causal { (position + row + 1).saturating_sub(first) } else { count };
+                let seen =
+                    if self.causal { (position + row + 1).saturating_sub(first) } else { count };
                 scores[seen.min(count)..].fill(LOWEST);
                 let (rescale, sum) = weigh(scores, &mut part.high[row], factor);
                 part.sum[row] = bf16_rne(bf16_rne(part.sum[row] * rescale) + sum);
@@ -217,7 +224,8 @@ fn merge(a: &Part, b: &Part, width: usize, factor: f32) -> Part {
     let mut merged = Part { high: Vec::new(), sum: Vec::new(), out: Vec::new() };
     for row in 0..a.high.len() {
         let high = a.high[row].max(b.high[row]);
-        let weight = |part: &Part| exp2_linear(bf16_rne((part.high[row] - high).max(LOWEST)) * factor);
+        let weight =
+            |part: &Part| exp2_linear(bf16_rne((part.high[row] - high).max(LOWEST)) * factor);
         let (left, right) = (weight(a), weight(b));
         let sum = |x: f32, y: f32| bf16_rne(bf16_rne(x * left) + bf16_rne(y * right));
         let own = row * width..(row + 1) * width;

@@ -2,8 +2,8 @@
 //!
 //! Input: `x`. Output: `gelu(x)`. **tanh is a surrogate** of an undocumented unit.
 
-use super::super::numerics::Tanh;
 use super::elementwise::map;
+use crate::npu::simulate::numerics::Tanh;
 use crate::tensor::round::{bf16_floor, bf16_rne};
 
 pub(crate) fn gelu(x: &[f32]) -> Vec<f32> {

@@ -7,8 +7,8 @@
 
 use rayon::prelude::*;
 
-use super::super::numerics::bfp16_rows_parallel;
 use crate::npu::Method;
+use crate::npu::simulate::numerics::bfp16_rows_parallel;
 use crate::tensor::round::{bf16_floor_all, bf16_rne, bf16_rne_all};
 use crate::tensor::{Gemm, matmul};
 
@@ -18,9 +18,8 @@ const DIRECT_STEP: usize = 32;
 const DIRECT_ROWS: usize = 64;
 
 /// `a` as it lies in memory; `b` already transposed to `[n, k]` and on the bfp16 grid.
-pub(crate) fn gemm(a: &[f32], b: &[f32], k: usize, method: Method) -> Vec<f32> {
+pub(crate) fn gemm(mut a: Vec<f32>, b: &[f32], k: usize, method: Method) -> Vec<f32> {
     let (m, n) = (a.len() / k, b.len() / k);
-    let mut a = a.to_vec();
     bfp16_rows_parallel(&mut a, k);
     let mut out = vec![0.0; m * n];
     match method {
@@ -68,11 +67,12 @@ mod tests {
     fn small_integers_are_exact_by_every_method() {
         let a: Vec<f32> = (0..4 * 40).map(|i| ((i * 7) % 5) as f32 - 2.0).collect();
         let b: Vec<f32> = (0..40 * 3).map(|i| ((i * 5) % 7) as f32 - 3.0).collect();
-        let exact = |i: usize, j: usize| -> f32 { (0..40).map(|p| a[i * 40 + p] * b[p * 3 + j]).sum() };
+        let exact =
+            |i: usize, j: usize| -> f32 { (0..40).map(|p| a[i * 40 + p] * b[p * 3 + j]).sum() };
         let expected: Vec<f32> = (0..12).map(|at| exact(at / 3, at % 3)).collect();
         let packed = pack(&b, 40, 3);
         for method in [Method::External, Method::Drain, Method::FusedCast, Method::Direct] {
-            assert_eq!(gemm(&a, &packed, 40, method), expected, "{method:?}");
+            assert_eq!(gemm(a.clone(), &packed, 40, method), expected, "{method:?}");
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use rayon::prelude::*;
 
-use super::super::numerics::from_bits;
+use crate::npu::simulate::numerics::from_bits;
 use crate::tensor::round::bf16_rne;
 
 /// Lanes that the device has; two passes of half of them give the same sums.

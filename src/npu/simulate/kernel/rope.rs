@@ -5,7 +5,7 @@
 
 use rayon::prelude::*;
 
-use super::super::numerics::SHARE;
+use crate::npu::simulate::numerics::SHARE;
 use crate::tensor::round::bf16_floor;
 
 /// `table_row` tells which row of the table a row of `x` turns by.
