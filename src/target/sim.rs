@@ -5,7 +5,9 @@ use std::sync::Arc;
 use super::target::{Run, Target, TargetError};
 use crate::base::{Finding, Progress, Stop};
 use crate::model::{Logits, Model, Stage, Workload, greedy};
-use crate::npu::{Array, CALIBRATION_ERROR_PCT, Machine, Program, SimulateError, check, cost};
+use crate::npu::{
+    Array, CALIBRATION_ERROR_PCT, Machine, Program, ProgramText, SimulateError, check, cost,
+};
 use crate::tensor::Trace;
 use crate::workspace::{Path, Snapshot};
 
@@ -31,7 +33,10 @@ impl Sim {
         let text = snapshot.text(&path).map_err(|error| {
             Finding::error(&place, error.to_string()).hint("write it with `lower`")
         })?;
-        toml::from_str(&text).map_err(|error| Finding::error(&place, error.to_string()))
+        let (program, findings) = ProgramText::parse(&place, &text);
+        let error = || findings.into_iter().find(Finding::is_error);
+        let program = program.map(|program| program.program().clone());
+        program.ok_or_else(|| error().unwrap_or_else(|| Finding::error(&place, "no program")))
     }
 
     /// The machine on which a snapshot runs, as legal as the rules want it.
