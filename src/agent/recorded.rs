@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use futures::stream;
 
 use super::driver::{Driver, Outcomes, Prompt, Reply, ReplyStream};
+use crate::base::PromptId;
 use crate::session::{Entry, Event};
 
 /// Its replies, in the order in which the recorded session prompted for them.
@@ -43,6 +44,13 @@ impl Recorded {
         replies.extend(open);
         Self { name: name.to_owned(), replies }
     }
+
+    /// Leaves out what a session that is opened again has heard already: prompts are counted.
+    pub fn after(mut self, had: PromptId) -> Self {
+        let had = usize::try_from(had.number()).unwrap_or(usize::MAX);
+        self.replies.drain(..had.min(self.replies.len()));
+        self
+    }
 }
 
 impl Driver for Recorded {
@@ -50,8 +58,7 @@ impl Driver for Recorded {
         format!("replay:{}", self.name)
     }
 
-    /// The next reply; where the recording has ended, it has nothing to say. Replies that a
-    /// resumed session has had already are skipped: prompts are counted.
+    /// The next reply; where the recording has ended, it has nothing to say.
     fn reply(&mut self, _: Prompt, _: Outcomes) -> ReplyStream {
         let mut reply = self.replies.pop_front().unwrap_or_default();
         if !matches!(reply.last(), Some(Reply::End { .. })) {

@@ -1,6 +1,7 @@
 //! The session's own task: takes in what comes, moves, starts work, and tells the faces.
 
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::task::AbortOnDropHandle;
 
 use super::effect::Effect;
 use super::handle::{Feed, Wish};
@@ -25,6 +26,8 @@ pub(super) struct Alive {
     pub inputs: mpsc::Receiver<Input>,
     pub drafts: mpsc::Receiver<Update>,
     pub feeds: Vec<mpsc::Sender<Update>>,
+    /// Kept while the session lives: dropped, nobody looks at the files any more.
+    pub _eyes: Option<AbortOnDropHandle<()>>,
 }
 
 impl Alive {
@@ -43,31 +46,48 @@ impl Alive {
                 Some(input) = self.inputs.recv() => self.step(input),
                 Some(draft) = self.drafts.recv() => {
                     self.tell_draft(&draft);
-                    true
+                    Ok(())
                 }
             };
-            if !goes_on {
-                return;
+            if let Err(broken) = goes_on {
+                return self.lie_still(broken).await;
             }
         }
     }
 
-    fn grant(&mut self, wish: Wish) -> bool {
+    /// Nothing can happen any more; whoever still comes is told why.
+    async fn lie_still(mut self, broken: Update) {
+        self.performer.end();
+        self.tell(&broken);
+        while let Some(wish) = self.wishes.recv().await {
+            if let Wish::Subscribe(answer) = wish {
+                self.welcome(answer, Some(&broken));
+            }
+        }
+    }
+
+    fn welcome(&mut self, answer: oneshot::Sender<Feed>, first: Option<&Update>) {
+        let (sender, updates) = mpsc::channel(FEED);
+        if let Some(first) = first {
+            let _ = sender.try_send(first.clone());
+        }
+        let (state, past) = (self.live.state().clone(), self.live.log().entries().to_vec());
+        if answer.send(Feed { state, past, updates }).is_ok() {
+            self.feeds.push(sender);
+        }
+    }
+
+    /// What breaks the session comes back as the last update.
+    fn grant(&mut self, wish: Wish) -> Result<(), Update> {
         match wish {
             Wish::Subscribe(answer) => {
-                let (sender, updates) = mpsc::channel(FEED);
-                if self.live.is_idle() {
-                    let _ = sender.try_send(Update::Idle);
-                }
-                let (state, past) = (self.live.state().clone(), self.live.log().entries().to_vec());
-                if answer.send(Feed { state, past, updates }).is_ok() {
-                    self.feeds.push(sender);
-                }
-                true
+                let idle = self.live.is_idle().then_some(&Update::Idle);
+                self.welcome(answer, idle);
+                Ok(())
             }
             Wish::Request(Request::Edited { path }) => match self.look(&path) {
                 Some(input) => self.step(input),
-                None => true,
+                None => Ok(()),
             },
             Wish::Request(request) => self.step(Input::Request(request)),
         }
@@ -83,14 +103,9 @@ impl Alive {
         Some(Input::Edited { path: place.to_string(), hash })
     }
 
-    fn step(&mut self, input: Input) -> bool {
-        let Moved { facts, effects } = match self.live.step(input) {
-            Ok(moved) => moved,
-            Err(error) => {
-                self.tell(&Update::Broken(error.to_string()));
-                return false;
-            }
-        };
+    fn step(&mut self, input: Input) -> Result<(), Update> {
+        let moved = self.live.step(input).map_err(|error| Update::Broken(error.to_string()));
+        let Moved { facts, effects } = moved?;
         let moved = !facts.is_empty();
         for fact in facts {
             if let Event::Returned { call, .. } = &fact.event {
@@ -105,7 +120,7 @@ impl Alive {
         if moved && self.live.is_idle() {
             self.tell(&Update::Idle);
         }
-        true
+        Ok(())
     }
 
     /// A face whose queue is full is let go: it must not miss a fact, so it subscribes again.

@@ -17,12 +17,26 @@ mod undo;
 
 mod alive;
 mod handle;
+mod watching;
+
+mod error;
+mod mind;
+mod open;
+mod world;
+
+mod headless;
+mod known;
 
 pub use brief::words;
 pub use decide::decide;
 pub use effect::Effect;
+pub use error::OpenError;
 pub use handle::{Ended, Feed, Handle, Place};
+pub use headless::{Cut, Outcome, headless};
+pub use known::known;
 pub use live::{Live, Moved};
+pub use open::{Opened, create, resume};
 pub use request::{Input, Request};
 pub use step::Step;
 pub use update::Update;
+pub use world::World;

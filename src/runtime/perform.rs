@@ -86,6 +86,13 @@ impl Performer {
         self.undo.forget(call);
     }
 
+    /// Ends all work: whatever it comes to, nobody can write it down.
+    pub(super) fn end(&mut self) {
+        self.reply = None;
+        self.work.clear();
+        self.asked.clear();
+    }
+
     fn prompt(&mut self, id: PromptId, live: &Live) {
         let (outcomes, heard) = mpsc::unbounded_channel();
         let tools = Arc::new(live.tools().specs());

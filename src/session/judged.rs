@@ -92,6 +92,10 @@ impl Judged {
         self.verdict == Verdict::Pass
     }
 
+    pub fn failed(&self) -> bool {
+        self.verdict == Verdict::Fail
+    }
+
     /// What the mind that asked for it is told. A failed gate is a call that was well done.
     pub fn outcome(&self) -> ToolOutcome {
         let text = format!("{}: {} · {}", self.gate, self.verdict, self.headline);
