@@ -89,7 +89,7 @@ impl Deployment {
     pub(super) fn provenance(&self) -> String {
         match self.model.as_ref().map(|model| &model.provenance) {
             Ok(Provenance::Checkpoint) => "checkpoint".into(),
-            Ok(Provenance::Padded) => "checkpoint, padded".into(),
+            Ok(Provenance::Padded { .. }) => "checkpoint, padded".into(),
             Ok(Provenance::Synthetic { seed, recipe }) => {
                 format!("synthetic (seed {seed}, recipe {})", recipe.short())
             }

@@ -24,6 +24,8 @@ pub(in crate::pipeline) struct Times {
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::pipeline) struct Timed {
     pub time_us: f64,
+    /// Its four parts: `dispatch`, `upload`, `tile`, `host`.
+    pub parts: [(&'static str, f64); 4],
     pub dispatches_per_layer: usize,
     /// Stage, model, layers, sequence and capacity: what was timed.
     pub workload: String,
@@ -71,8 +73,10 @@ impl Timed {
             Stage::Decode => DECODE_CONTEXT,
         };
         let Program { stage, layers, seq, capacity, .. } = program;
+        let cost = cost(program, array, context).cost;
         Self {
-            time_us: cost(program, array, context).total_us(),
+            time_us: cost.total(),
+            parts: cost.categories(),
             dispatches_per_layer: program.dispatches_per_layer(),
             workload: format!("{stage}, {layers} layers, {seq} of {capacity} tokens, at {context}"),
         }

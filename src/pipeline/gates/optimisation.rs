@@ -13,7 +13,7 @@ pub(super) fn faster(case: &Case) -> Judgement {
     let (before, now) = (&times.baseline, &times.present);
     let same = f64::from(u8::from(before.workload == now.workload));
     let gain = before.time_us / now.time_us;
-    let metrics = vec![
+    let mut metrics = vec![
         hard("time_us", now.time_us, Bound::Below(before.time_us)),
         hard("of_floor", now.time_us / times.floor_us, Bound::AtLeast(1.0 - 1e-3)),
         hard("same_workload", same, Bound::Exactly(1.0)),
@@ -23,6 +23,10 @@ pub(super) fn faster(case: &Case) -> Judgement {
         recorded("dispatches_per_layer", now.dispatches_per_layer as f64),
         recorded("calibration_error_pct", times.error_percent),
     ];
+    for (which, timed) in [("baseline", before), ("now", now)] {
+        let parts = timed.parts.iter();
+        metrics.extend(parts.map(|(part, us)| recorded(format!("{which}_{part}_us"), *us)));
+    }
     let headline = format!(
         "{}: {:.3} ms predicted (± {} %), {gain:.2} times faster than {:.3} ms, floor {:.3} ms",
         times.stage,

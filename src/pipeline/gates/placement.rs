@@ -21,11 +21,12 @@ pub(super) fn placement(case: &Case) -> Judgement {
     }
 }
 
-/// Stages whose host operators must be excused by now; before that they are only recorded.
+/// Whether the host operators of a stage must be excused by now. While a stage is being worked on
+/// they are recorded: each step of it is judged before the next one moves more to the array.
 fn asked(phase: Phase, stage: Stage) -> bool {
     match stage {
-        Stage::Prefill => phase != Phase::Decode && phase >= Phase::Prefill,
-        Stage::Decode => phase >= Phase::Decode,
+        Stage::Prefill => phase >= Phase::Decode,
+        Stage::Decode => phase >= Phase::Integration,
     }
 }
 
