@@ -5,6 +5,8 @@ use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior, Value as Context};
 use serde_json::{Map, Value};
 
+use crate::base::shorten;
+
 /// What fills in the texts of one walk: the filters, and the parts that texts may take in.
 #[derive(Debug)]
 pub(super) struct Templates(Environment<'static>);
@@ -82,6 +84,7 @@ fn environment() -> Environment<'static> {
         None | Some("") => "*unmeasured*".to_owned(),
         Some(hash) => format!("`{}`", hash.get(..12).unwrap_or(hash)),
     });
+    environment.add_filter("short", |text: &str, most: usize| shorten(text, most));
     environment.add_filter("cell", |text: &str| text.replace('|', "\\|").replace('\n', " "));
     environment
 }
@@ -103,16 +106,15 @@ fn figures(number: f64) -> String {
     }
 }
 
-/// Microseconds as milliseconds, with three figures that mean something.
+/// Microseconds as people read them, with three figures that mean something.
 pub(super) fn milliseconds(us: f64) -> String {
-    let ms = us / 1000.0;
-    let digits = match ms.abs() {
-        ms if ms >= 100.0 => 0,
-        ms if ms >= 10.0 => 1,
-        ms if ms >= 1.0 => 2,
-        _ => 3,
+    let (number, unit) = if us.abs() >= 1000.0 { (us / 1000.0, "ms") } else { (us, "µs") };
+    let digits = match number.abs() {
+        size if size >= 100.0 => 0,
+        size if size >= 10.0 => 1,
+        _ => 2,
     };
-    format!("{ms:.digits$} ms")
+    format!("{number:.digits$} {unit}")
 }
 
 #[cfg(test)]

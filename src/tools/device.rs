@@ -12,6 +12,7 @@ use super::kernels::Kernels;
 use super::lower::Lower;
 use super::open_model::OpenModel;
 use super::profile::Profiler;
+use super::simulate::Simulate;
 use super::suggest::Suggest;
 use super::tool::Tool;
 use super::undo_move::UndoMove;
@@ -24,6 +25,7 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
         by::<Lower>(),
         by::<Check>(),
         by::<Kernels>(),
+        by::<Simulate>(),
         by::<Profiler>(),
         by::<Suggest>(),
         by::<ApplyMove>(),

@@ -4,10 +4,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::hand::{At, Failure, Hand};
-use super::programs::DECODE_CONTEXT;
 use super::tool::{BadCall, Ran};
 use crate::model::Stage;
 use crate::npu::{Floor, floor};
+use crate::pipeline::DECODE_CONTEXT;
 use crate::policy::Footprint;
 use crate::session::ToolOutcome;
 

@@ -29,6 +29,7 @@ mod kernels;
 mod lower;
 mod open_model;
 mod profile;
+mod simulate;
 
 mod apply_move;
 mod suggest;

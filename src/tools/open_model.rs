@@ -38,7 +38,7 @@ impl Hand for OpenModel {
             Provenance::Checkpoint => "checkpoint".to_owned(),
             Provenance::Padded => "checkpoint, padded".to_owned(),
             Provenance::Synthetic { seed, recipe } => {
-                format!("synthetic (seed {seed}, recipe `{}`)", recipe.short())
+                format!("synthetic (seed {seed}, recipe {})", recipe.short())
             }
         };
         let tensors = model.weights.inventory().len();

@@ -4,12 +4,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::hand::{At, Failure, Hand};
-use super::programs::{DECODE_CONTEXT, parts, path, read, stage_schema, timed, told};
+use super::programs::{parts, path, read, stage_schema, timed, told};
 use super::tool::{BadCall, Ran};
 use super::undo::{Stack, since_kept};
 use crate::base::Hash;
 use crate::model::Stage;
 use crate::npu::{Profile, floor};
+use crate::pipeline::DECODE_CONTEXT;
 use crate::policy::Footprint;
 use crate::session::{Event, Profiled, StepKind, ToolOutcome};
 use crate::workspace::Patch;

@@ -8,11 +8,9 @@ use super::kit::Kit;
 use crate::base::{Finding, Hash};
 use crate::model::Stage;
 use crate::npu::{Profile, Program, ProgramText, cost};
+use crate::pipeline::DECODE_CONTEXT;
 use crate::session::{Cost, Event};
 use crate::workspace::Path;
-
-/// The tokens that a decode call attends to when it is timed: about where published times were.
-pub(super) const DECODE_CONTEXT: usize = 64;
 
 /// Places in the KV cache beyond the prompt, whatever sample a person wants printed.
 const LONGEST_ANSWER: usize = 128;

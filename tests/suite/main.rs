@@ -2,5 +2,6 @@
 
 mod architecture;
 mod gates;
+mod mind;
 mod need;
 mod oracle;
