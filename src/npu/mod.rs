@@ -23,5 +23,5 @@ pub use program::{
     Buffer, Dispatch, Dtype, Fill, HostKind, HostOp, Kernel, Launch, Layout, Method, Program,
     ProgramText, Residency, Scope, Tile, Work, format,
 };
-pub use search::{Suggestion, suggest};
+pub use search::{Suggestion, effect, suggest};
 pub use simulate::{Count, Counters, Counts, Machine, Made, Place, SimulateError, run_kernel};

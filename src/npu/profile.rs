@@ -42,6 +42,12 @@ impl Cost {
         }
     }
 
+    pub fn plus(&self, other: &Self) -> Self {
+        let mut sum = *self;
+        sum.add(other, 1.0);
+        sum
+    }
+
     pub fn categories(&self) -> [(&'static str, f64); 4] {
         [
             ("dispatch", self.dispatch),

@@ -89,6 +89,11 @@ pub(in crate::npu) fn legal(launch: &Launch, array: &Array) -> bool {
     !LAUNCH.iter().any(|rule| rule(launch, array).is_some_and(|finding| finding.is_error()))
 }
 
+/// Whether no rule of a launch alone says anything of it.
+pub(in crate::npu) fn clean(launch: &Launch, array: &Array) -> bool {
+    !LAUNCH.iter().any(|rule| rule(launch, array).is_some())
+}
+
 /// `prefill · attn_norm · launch 1 (rms-norm → attn_norm)`.
 pub(in crate::npu) fn place(
     program: &Program,

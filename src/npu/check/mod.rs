@@ -39,4 +39,4 @@ mod vector_l1;
 mod vector_streams;
 
 pub use check::check;
-pub(super) use check::{legal, place};
+pub(super) use check::{clean, legal, place};

@@ -93,7 +93,7 @@ impl<'a> Build<'a> {
         self.buffer(name, &[m, n]);
         let (tiling, finding) = nearest(m, k, n, self.array);
         self.findings.extend(finding.map(|finding| placed(finding, name)));
-        let method = tiling.method;
+        let method = tiling.method.unwrap_or_default();
         self.launch(name, Kernel::Gemm { m, k, n, method }, &[input, weight], tiling);
         if method == Method::FusedCast {
             let scratch = format!("{name}_f32");

@@ -9,4 +9,6 @@ mod tiling;
 
 pub use lower::lower;
 pub use outline::Outline;
-pub(super) use tiling::{Tiling, gemm_tilings, gemv_tilings, nearest, row_herd, vector_tilings};
+pub(super) use tiling::{
+    Tiling, gemm_tilings, gemv, gemv_tilings, nearest, row_herd, vector, vector_tilings,
+};

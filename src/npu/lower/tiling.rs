@@ -11,10 +11,11 @@ use crate::npu::program::{Kernel, Launch, Method, Tile};
 
 use super::published::ROWS;
 
-/// Tile, herd and, for a GEMM, method of one launch. Written `drain 32/256/32/128 on 8x4`.
+/// Tile, herd and, for a GEMM, method of one launch. Written `drain 32/256/32/128 on 8x4`, and
+/// without the method for other kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::npu) struct Tiling {
-    pub(in crate::npu) method: Method,
+    pub(in crate::npu) method: Option<Method>,
     pub(in crate::npu) tile: Tile,
     pub(in crate::npu) herd: [usize; 2],
 }
@@ -22,48 +23,57 @@ pub(in crate::npu) struct Tiling {
 impl Tiling {
     fn of(method: Method, tile: [usize; 4], herd: [usize; 2]) -> Self {
         let [m, k_l2, k_l1, n] = tile;
-        Self { method, tile: Tile { m, k_l2, k_l1, n }, herd }
+        Self { method: Some(method), tile: Tile { m, k_l2, k_l1, n }, herd }
     }
 
     fn plain(tile: Tile, herd: [usize; 2]) -> Self {
-        Self { method: Method::default(), tile, herd }
+        Self { method: None, tile, herd }
     }
 
     pub(in crate::npu) fn of_launch(launch: &Launch) -> Self {
         let method = match launch.kernel {
-            Kernel::Gemm { method, .. } => method,
-            _ => Method::default(),
+            Kernel::Gemm { method, .. } => Some(method),
+            _ => None,
         };
         Self { method, tile: launch.tile, herd: launch.herd }
     }
 
+    /// The kernel with this tiling's method.
+    pub(in crate::npu) fn kernel(self, kernel: Kernel) -> Kernel {
+        match (kernel, self.method) {
+            (Kernel::Gemm { m, k, n, .. }, Some(method)) => Kernel::Gemm { m, k, n, method },
+            (other, _) => other,
+        }
+    }
+
     /// The launch of `kernel` under this tiling, without operands.
-    fn launch(self, kernel: Kernel) -> Launch {
-        let kernel = match kernel {
-            Kernel::Gemm { m, k, n, .. } => Kernel::Gemm { m, k, n, method: self.method },
-            other => other,
-        };
+    pub(in crate::npu) fn launch(self, kernel: Kernel) -> Launch {
         let (herd, tile) = (self.herd, self.tile);
-        Launch { kernel, inputs: Vec::new(), outputs: Vec::new(), herd, tile }
+        let (inputs, outputs) = (Vec::new(), Vec::new());
+        Launch { kernel: self.kernel(kernel), inputs, outputs, herd, tile }
     }
 
     pub(in crate::npu) fn parse(text: &str) -> Option<Self> {
         let (head, herd) = text.split_once(" on ")?;
-        let (method, tile) = head.split_once(' ')?;
-        let method = METHODS.iter().find(|(name, _)| *name == method)?.1;
+        let (method, tile) = match head.split_once(' ') {
+            Some((name, tile)) => (Some(METHODS.iter().find(|row| row.0 == name)?.1), tile),
+            None => (None, head),
+        };
         let mut tile = tile.split('/').map(str::parse);
         let mut next = || tile.next()?.ok();
-        let tile = [next()?, next()?, next()?, next()?];
+        let tile = Tile { m: next()?, k_l2: next()?, k_l1: next()?, n: next()? };
         let (cols, rows) = herd.split_once('x')?;
-        Some(Self::of(method, tile, [cols.parse().ok()?, rows.parse().ok()?]))
+        Some(Self { method, tile, herd: [cols.parse().ok()?, rows.parse().ok()?] })
     }
 }
 
 impl fmt::Display for Tiling {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = METHODS.iter().find(|(_, method)| *method == self.method).map_or("", |m| m.0);
+        if let Some((name, _)) = METHODS.iter().find(|row| Some(row.1) == self.method) {
+            write!(f, "{name} ")?;
+        }
         let Tile { m, k_l2, k_l1, n } = self.tile;
-        write!(f, "{name} {m}/{k_l2}/{k_l1}/{n} on {}x{}", self.herd[0], self.herd[1])
+        write!(f, "{m}/{k_l2}/{k_l1}/{n} on {}x{}", self.herd[0], self.herd[1])
     }
 }
 
@@ -201,7 +211,7 @@ pub(in crate::npu) fn gemv_tilings(k: usize, n: usize, array: &Array) -> Vec<Til
 }
 
 /// The GEMV to start from: eight columns where they divide, and the published tile heights.
-pub(super) fn gemv(k: usize, n: usize, array: &Array) -> (Tiling, Option<Finding>) {
+pub(in crate::npu) fn gemv(k: usize, n: usize, array: &Array) -> (Tiling, Option<Finding>) {
     let all = gemv_tilings(k, n, array);
     let widest = all.iter().map(|tiling| tiling.herd[0]).max();
     if let Some(tiling) = all.iter().find(|tiling| Some(tiling.herd[0]) == widest) {
@@ -238,7 +248,7 @@ pub(in crate::npu) fn vector_tilings(kernel: &Kernel, array: &Array) -> Vec<Tili
     herds.iter().filter_map(step).collect()
 }
 
-pub(super) fn vector(kernel: &Kernel, array: &Array) -> (Tiling, Option<Finding>) {
+pub(in crate::npu) fn vector(kernel: &Kernel, array: &Array) -> (Tiling, Option<Finding>) {
     if let Some(tiling) = vector_tilings(kernel, array).first() {
         return (*tiling, None);
     }

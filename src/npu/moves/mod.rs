@@ -3,5 +3,23 @@
 mod moves;
 mod site;
 
+mod align_layout;
+mod make_static;
+mod mark_intermediate;
+mod merge_dispatches;
+mod move_to_host;
+mod move_to_npu;
+mod pad_dims;
+mod pad_heads;
+mod retile;
+mod split_dispatch;
+
+mod attention;
+mod edit;
+mod head;
+mod name;
+mod reside;
+mod resize;
+
 pub use moves::{Move, all, find, unknown};
 pub use site::{Align, Heads, Merge, Pad, Part, Place, Reside, Retile, Retiling, Site, Split};

@@ -1,6 +1,10 @@
 //! What a move is, and the moves there are.
 
 use super::site::Site;
+use super::{
+    align_layout, make_static, mark_intermediate, merge_dispatches, move_to_host, move_to_npu,
+    pad_dims, pad_heads, retile, split_dispatch,
+};
 use crate::base::{Finding, nearest};
 use crate::npu::array::Array;
 use crate::npu::program::Program;
@@ -21,11 +25,28 @@ pub trait Move: Sync {
     /// The move that takes this one back, and its site, seen from the program before it.
     fn inverse(&self, before: &Program, site: &Site) -> Result<(&'static str, Site), Finding>;
 
+    /// Moves that this one may make possible: where it costs time by itself, the search looks
+    /// whether one of them pays for it.
+    fn opens(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// The move at this site in words for a person.
     fn words(&self, program: &Program, site: &Site) -> String;
 }
 
-static ALL: &[&dyn Move] = &[];
+static ALL: &[&dyn Move] = &[
+    &merge_dispatches::MergeDispatches,
+    &split_dispatch::SplitDispatch,
+    &make_static::MakeStatic,
+    &mark_intermediate::MarkIntermediate,
+    &align_layout::AlignLayout,
+    &retile::Retiler,
+    &move_to_npu::MoveToNpu,
+    &move_to_host::MoveToHost,
+    &pad_heads::PadHeads,
+    &pad_dims::PadDims,
+];
 
 pub fn all() -> &'static [&'static dyn Move] {
     ALL

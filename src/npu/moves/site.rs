@@ -98,13 +98,22 @@ pub struct Pad {
     pub tilings: Vec<Retiling>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Place {
     pub dispatch: String,
     /// Launches whose tiling is not left to the rule.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tilings: Vec<Retiling>,
+    /// The name of the dispatch afterwards, where the rule would give another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The layout of attention's operands on the array: heads-first where nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layout: Option<Layout>,
+    /// The vocabulary of an LM head whose parts are padded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub width: Option<usize>,
 }
 
 impl Site {

@@ -23,12 +23,13 @@ pub struct Buffer {
 }
 
 impl Buffer {
+    /// Sizes saturate: a program file may say anything.
     pub fn elements(&self) -> usize {
-        self.shape.iter().product()
+        self.shape.iter().fold(1, |all: usize, size| all.saturating_mul(*size))
     }
 
     pub fn bytes(&self) -> usize {
-        self.elements() * self.dtype.bytes()
+        self.elements().saturating_mul(self.dtype.bytes())
     }
 }
 

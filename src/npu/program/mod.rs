@@ -1,7 +1,10 @@
 //! A deployment as data: buffers, then dispatches in order.
 
+mod blocks;
 mod buffer;
 mod dispatch;
+mod format;
+mod read;
 mod text;
 
 pub use buffer::{Buffer, Dtype, Fill, Layout, Residency, Scope};
