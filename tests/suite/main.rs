@@ -5,3 +5,4 @@ mod gates;
 mod mind;
 mod need;
 mod oracle;
+mod program;

@@ -289,7 +289,7 @@ mod tests {
         check("heads = 2\n", "", "`heads` is missing");
         check("layers = 4", "layers = 4 4", "p.toml:3:10");
         check("\"rope-table\"", "\"attn_q.weight\"", "write a weight as");
-        check("host = \"embed\"\n", "", "neither `host` nor");
+        check("host = \"embed\"\n", "", "or with `host`");
     }
 
     proptest! {
