@@ -120,6 +120,11 @@ pub(super) fn to_host(
     let shape = vec![1, vocab.unwrap_or(rows)];
     let whole = Buffer { name: name.clone(), shape, ..result.clone() };
     let weights: Vec<String> = all.iter().flat_map(|launch| launch.inputs[1..].to_vec()).collect();
+    let residency = |name: &String| program.buffer(name).map(|buffer| buffer.residency);
+    if weights.iter().any(|name| residency(name) != Some(Residency::Activation)) {
+        let text = "the parts of its weight are static, and the host has no use for them";
+        return Err(refuse(&place, text, "make them activations first"));
+    }
     if let Some(at) = program.buffers.iter().position(|buffer| weights.contains(&buffer.name)) {
         program.buffers.retain(|buffer| buffer.name != name);
         program.buffers.insert(at.min(program.buffers.len()), whole);
