@@ -6,3 +6,4 @@ mod mind;
 mod need;
 mod oracle;
 mod program;
+mod simulate;
