@@ -1,15 +1,27 @@
 //! The arguments of a call: described as JSON Schema, read with an error that says what is wrong.
 
-use serde::de::DeserializeOwned;
+use serde::de::{self, DeserializeOwned};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 
 use super::tool::BadCall;
 use crate::session::ToolCall;
+use crate::workspace::Path;
 
 /// Reads what a tool needs. No argument at all is an empty object.
 pub(super) fn read<T: DeserializeOwned>(call: &ToolCall) -> Result<T, BadCall> {
     let args = if call.args.is_null() { json!({}) } else { call.args.clone() };
     serde_json::from_value(args).map_err(|error| BadCall(format!("`{}`: {error}", call.tool)))
+}
+
+/// A file, a folder or a pattern. People and minds write a folder with `/` at its end, or `.` for
+/// the whole workspace.
+pub(super) fn place<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Path>, D::Error> {
+    let text = Option::<String>::deserialize(from)?.unwrap_or_default();
+    match text.trim_end_matches('/') {
+        "" | "." => Ok(None),
+        plain => Path::new(plain).map(Some).map_err(de::Error::custom),
+    }
 }
 
 /// Rows of name, kind and meaning. A name with `?` may be left out; a kind is a JSON type, `x[]`
@@ -49,12 +61,10 @@ fn kind_of(kind: &str) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde::Deserialize;
-
     #[derive(Debug, Deserialize, PartialEq)]
     #[serde(deny_unknown_fields)]
     struct Args {
-        path: crate::workspace::Path,
+        path: Path,
         #[serde(default)]
         lines: Option<usize>,
     }

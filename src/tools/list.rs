@@ -23,6 +23,7 @@ pub(super) struct List;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Args {
+    #[serde(default, deserialize_with = "args::place")]
     path: Option<Path>,
 }
 

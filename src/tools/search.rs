@@ -29,6 +29,7 @@ pub(super) struct Search;
 #[serde(deny_unknown_fields)]
 struct Args {
     pattern: String,
+    #[serde(default, deserialize_with = "args::place")]
     path: Option<Path>,
 }
 

@@ -10,8 +10,27 @@ use landlock::{
 };
 
 /// What every program needs to start at all, read and run.
-const SYSTEM: [&str; 10] =
-    ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/opt", "/nix", "/proc", "/dev"];
+///
+/// Of `/proc` only what tells of the machine: below the numbers of other processes are their
+/// environments, and Landlock was seen to leave those of a parent open.
+const SYSTEM: [&str; 16] = [
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib64",
+    "/etc",
+    "/opt",
+    "/nix",
+    "/dev",
+    "/sys",
+    "/proc/cpuinfo",
+    "/proc/meminfo",
+    "/proc/stat",
+    "/proc/filesystems",
+    "/proc/version",
+    "/proc/sys",
+];
 
 /// Devices that are no place to keep anything.
 const DEVICES: [&str; 4] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/tty"];

@@ -39,6 +39,32 @@ struct Record {
     next: Hash,
 }
 
+impl Merged {
+    /// Both changed the same lines. What ours only adds after or before them stays beside theirs.
+    fn meet(&mut self, base: &[&str], ours: &[&str], theirs: Vec<&str>) {
+        if let Some(added) = ours.strip_prefix(base) {
+            let is_there = theirs.ends_with(added);
+            self.text.extend(theirs);
+            self.end_line();
+            self.text.extend(added.iter().copied().filter(|_| !is_there));
+        } else if let Some(added) = ours.strip_suffix(base) {
+            let is_there = theirs.starts_with(added);
+            self.text.extend(added.iter().copied().filter(|_| !is_there));
+            self.text.extend(theirs);
+        } else {
+            let left = ours.iter().filter(|line| !line.trim().is_empty() && !theirs.contains(line));
+            self.left_out.extend(left.map(|line| line.trim_end().to_owned()));
+            self.text.extend(theirs);
+        }
+    }
+
+    fn end_line(&mut self) {
+        if !self.text.is_empty() && !self.text.ends_with('\n') {
+            self.text.push('\n');
+        }
+    }
+}
+
 /// A document as it is, and what we know of it.
 struct Known {
     disk: Option<String>,
@@ -59,15 +85,14 @@ pub fn merge(base: &str, ours: &str, theirs: &str) -> Merged {
     let merge = TextMerge::from_lines(base, ours, theirs);
     let mut merged = Merged { text: String::new(), left_out: Vec::new() };
     for region in merge.regions() {
+        let base = region.base_range().filter_map(|at| merge.base_line(at));
         let ours = region.ours_range().filter_map(|at| merge.ours_line(at));
         let theirs = region.theirs_range().filter_map(|at| merge.theirs_line(at));
         match region.resolution() {
             MergeResolution::Ours => merged.text.extend(ours),
             MergeResolution::Conflict => {
-                let kept: Vec<&str> = theirs.collect();
-                let left = ours.filter(|line| !line.trim().is_empty() && !kept.contains(line));
-                merged.left_out.extend(left.map(|line| line.trim_end().to_owned()));
-                merged.text.extend(kept);
+                let (base, ours): (Vec<&str>, Vec<&str>) = (base.collect(), ours.collect());
+                merged.meet(&base, &ours, theirs.collect());
             }
             _ => merged.text.extend(theirs),
         }
@@ -242,6 +267,8 @@ mod tests {
         check("A\nb\nc\nd\ne\n", "a\nb\nc\nd\nE\n", "A\nb\nc\nd\nE\n", &[]);
         check("a\nb\nX\nd\ne\n", "a\nb\nY\nd\ne\n", "a\nb\nY\nd\ne\n", &["X"]);
         check("a\nb\nX\nd\ne\n", "a\nb\nX\nd\ne\n", "a\nb\nX\nd\ne\n", &[]);
+        check("a\nb\nc\nd\ne\nX\n", "a\nb\nc\nd\ne\nY\n", "a\nb\nc\nd\ne\nY\nX\n", &[]);
+        check("a\nb\nc\nd\ne\nX\n", "a\nb\nc\nd\nE\n", "a\nb\nc\nd\nE\nX\n", &[]);
         check("a\nc\nd\ne\n", "a\nb\nc\nd\ne\nf", "a\nc\nd\ne\nf", &[]);
     }
 
