@@ -2,14 +2,17 @@
 
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
+use super::answer::Answer;
 use super::case::Case;
-use super::evaluate::{Line, evaluate};
+use super::evaluate::{Line, evaluate, not_run};
 use super::frozen::Frozen;
-use super::gate::gate;
+use super::gate::{Gate, gate};
 use super::phase::needs;
 use crate::base::{GateId, Progress};
 use crate::session::Phase;
@@ -42,8 +45,16 @@ pub fn serve(mut input: impl Read, mut output: impl Write) -> io::Result<()> {
         Ok(request) => request,
         Err(error) => return say(&mut output, &Line::Refused(format!("the request: {error}"))),
     };
+    let (words, said) = mpsc::channel();
+    let talk = words.clone();
+    let progress = Progress::to(
+        move |words| {
+            let _ = talk.send(Some(words.to_owned())); // Nobody listens: nothing is lost.
+        },
+        |_| (),
+    );
     let case = match Frozen::of(&request.workspace)
-        .and_then(|frozen| Case::open(frozen, request.phase, request.seed, Progress::silent()))
+        .and_then(|frozen| Case::open(frozen, request.phase, request.seed, progress))
     {
         Ok(case) => case,
         Err(why) => return say(&mut output, &Line::Refused(why)),
@@ -56,11 +67,45 @@ pub fn serve(mut input: impl Read, mut output: impl Write) -> io::Result<()> {
             say(&mut output, &Line::Refused(format!("there is no gate `{id}`")))?;
             continue;
         };
-        let mut answer = evaluate(gate, &case);
+        let mut answer = judge(gate, &case, (&words, &said), &mut output)?;
         answer.duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         say(&mut output, &Line::Judged(Box::new(answer)))?;
     }
     say(&mut output, &Line::Ended)
+}
+
+type Words = Option<String>;
+
+/// Judges on a thread of its own, and passes on what is said meanwhile. A gate that breaks down
+/// over what it was given has not passed.
+fn judge(
+    gate: &Gate,
+    case: &Case,
+    (words, said): (&Sender<Words>, &Receiver<Words>),
+    output: &mut impl Write,
+) -> io::Result<Answer> {
+    thread::scope(|scope| {
+        let task = scope.spawn(|| {
+            let _end = End(words.clone());
+            evaluate(gate, case)
+        });
+        while let Ok(Some(words)) = said.recv() {
+            say(output, &Line::Said(words))?;
+        }
+        Ok(task.join().unwrap_or_else(|_| {
+            let why = "the gate broke down over this deployment";
+            not_run(&GateId::from(gate.id), case.phase(), case.snapshot(), why)
+        }))
+    })
+}
+
+/// Says that there is nothing more to say, whatever way a judgement ends.
+struct End(Sender<Words>);
+
+impl Drop for End {
+    fn drop(&mut self) {
+        let _ = self.0.send(None); // The listener may be gone with its output.
+    }
 }
 
 fn say(output: &mut impl Write, line: &Line) -> io::Result<()> {

@@ -63,7 +63,7 @@ fn judge(root: &Path, gate: &str, phase: Phase) -> Answer {
     loop {
         match read(lines.next().expect("an answer")).unwrap() {
             Line::Judged(answer) => return *answer,
-            Line::Said(_) => (),
+            Line::Said(words) => eprintln!("  {words}"),
             other => panic!("{gate}: {other:?}"),
         }
     }
@@ -119,20 +119,40 @@ fn an_honest_deployment_passes_every_gate_and_every_gate_proves_itself() {
 
 #[test]
 fn a_planted_fault_fails_the_gate_that_is_there_for_it() {
-    // Weights that are written once into memory that all layers share: the first layer is right.
-    let stale = tiny(|program| {
-        for buffer in &mut program.buffers {
-            if matches!(&buffer.fill, Some(Fill::Weight(role)) if role == "attn_v.weight") {
-                buffer.residency = Residency::Static;
-                buffer.scope = Scope::Model;
-            }
-        }
-    });
-    let block = judge(stale.path(), "block", Phase::Block);
-    assert!(block.judged.passed(), "{:#?}", block.judged);
-    let answer = judge(stale.path(), "layers", Phase::Model);
+    // Weights that are written once into memory that all layers share: refused before it runs.
+    let weight = |role: &'static str, change: fn(&mut pilotfish::npu::Buffer), stage| {
+        tiny(move |program| {
+            let is = |fill: &Option<Fill>| matches!(fill, Some(Fill::Weight(of)) if of == role);
+            let buffers = program.buffers.iter_mut().filter(|buffer| is(&buffer.fill));
+            buffers.filter(|_| program.stage == stage).for_each(change);
+        })
+    };
+    let shared = |buffer: &mut pilotfish::npu::Buffer| {
+        buffer.residency = Residency::Static;
+        buffer.scope = Scope::Model;
+    };
+    let stale = weight("attn_v.weight", shared, Stage::Prefill);
+    let answer = judge(stale.path(), "legality", Phase::Kernels);
     assert_eq!(answer.judged.verdict, Verdict::Fail, "{:#?}", answer.judged);
-    assert!(metric(&answer, "r_ratio.worst") < 0.0 && metric(&answer, "values") < 0.0);
+    let answer = judge(stale.path(), "layers", Phase::Model);
+    assert!(answer.judged.headline.contains("refuses"), "{:#?}", answer.judged);
+
+    // The wrong weight of the right shape: legal, each kernel is right, and the block is wrong.
+    let other = |buffer: &mut pilotfish::npu::Buffer| {
+        buffer.fill = Some(Fill::Weight("ffn_gate.weight".into()));
+    };
+    let wrong = weight("ffn_up.weight", other, Stage::Prefill);
+    assert!(judge(wrong.path(), "legality", Phase::Kernels).judged.passed());
+    assert!(judge(wrong.path(), "kernel", Phase::Kernels).judged.passed());
+    let answer = judge(wrong.path(), "block", Phase::Block);
+    assert_eq!(answer.judged.verdict, Verdict::Fail, "{:#?}", answer.judged);
+    assert!(metric(&answer, "r_ratio") < 0.0 && metric(&answer, "cosine_min_pos") < 0.0);
+
+    // The same in decode alone: every layer of prefill is right, the words are not.
+    let wrong = weight("ffn_up.weight", other, Stage::Decode);
+    assert!(judge(wrong.path(), "layers", Phase::Model).judged.passed());
+    let answer = judge(wrong.path(), "tokens", Phase::Model);
+    assert_eq!(answer.judged.verdict, Verdict::Fail, "{:#?}", answer.judged);
 
     // The residual is added before the product that it must add is made.
     let order = tiny(|program| {
@@ -333,6 +353,9 @@ fn the_real_checkpoint_is_judged_in_minutes() {
                 );
             }
             if !judged.passed() {
+                for exhibit in &answer.exhibits {
+                    eprintln!("{}", exhibit.content);
+                }
                 for metric in judged.metrics.iter().filter(|m| m.hard && !(m.margin >= 0.0)) {
                     eprintln!("    {} {} {}", metric.name, metric.measured, metric.threshold);
                 }

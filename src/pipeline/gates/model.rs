@@ -102,10 +102,20 @@ pub(super) fn logits(case: &Case) -> Judgement {
     };
     let mut judgement = Judgement::default();
     let (mut wrong, mut decisive, mut not_mutual, mut non_finite) = (0, 0, 0, 0);
-    let (mut cosines, mut sizes) = (Vec::new(), Vec::new());
+    let (mut cosines, mut sizes, mut rows) = (Vec::new(), Vec::new(), Vec::new());
     for (spoken, noise) in &spoken {
         for (step, outcome) in spoken.steps.iter().zip(spoken.outcomes()) {
             let compared = Comparison::with_worst(&step.expected, &step.got, 0);
+            rows.push(json!({
+                "prompt": spoken.name,
+                "position": outcome.position,
+                "cosine": compared.cosine,
+                "norm_ratio": compared.norm_ratio,
+                "rmse": compared.rmse,
+                "probability": outcome.probability,
+                "lead": outcome.lead,
+                "decisive": outcome.is_decisive(*noise),
+            }));
             cosines.push(compared.cosine);
             sizes.push(compared.norm_ratio);
             non_finite += outcome.non_finite;
@@ -132,6 +142,8 @@ pub(super) fn logits(case: &Case) -> Judgement {
         judgement.cases,
         least(cosines.into_iter())
     );
+    let headline = judgement.headline.clone();
+    judgement.exhibits = vec![Exhibit::new("logits", headline, json!(rows).to_string())];
     judgement
 }
 
