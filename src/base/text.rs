@@ -19,8 +19,13 @@ pub fn clean(text: &str) -> String {
 fn is_unsafe(c: char) -> bool {
     match c {
         '\n' | '\t' => false,
-        '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{feff}' | '\u{061c}' => true,
-        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
+        '\u{200b}'
+        | '\u{200e}'
+        | '\u{200f}'
+        | '\u{feff}'
+        | '\u{061c}'
+        | '\u{202a}'..='\u{202e}'
+        | '\u{2066}'..='\u{2069}' => true,
         _ => c.is_control(),
     }
 }

@@ -47,7 +47,7 @@ pub(super) fn replace(
 
 /// Whether people and minds both write into it, and both must stay.
 pub(super) fn is_document(path: &Path) -> bool {
-    path.as_str().ends_with(".md")
+    path.as_std().extension().is_some_and(|kind| kind == "md")
 }
 
 /// Changes a document. A person's own edits of it stay.
@@ -135,10 +135,10 @@ fn canonical(path: &Path, text: Vec<u8>) -> Result<Vec<u8>, ToolOutcome> {
 
 fn told(kit: &Kit, patch: &Patch, words: &str, hash: &Hash) -> Result<Ran, ToolOutcome> {
     let (path, (added, removed)) = (&patch.path, patch.counts());
-    let artifacts: Vec<Artifact> = match patch.is_empty() {
-        true => Vec::new(),
-        false => vec![kit.keep("diff", patch.headline(), &patch.to_bytes())?],
-    };
+    let mut artifacts: Vec<Artifact> = Vec::new();
+    if !patch.is_empty() {
+        artifacts.push(kit.keep("diff", patch.headline(), &patch.to_bytes())?);
+    }
     let value = json!({ "path": path, "hash": hash, "added": added, "removed": removed });
     let text = format!("{words} · {}", patch.headline());
     let ran = Ran::from(ToolOutcome::Done { text, value, artifacts });

@@ -63,10 +63,10 @@ fn list(call: &ToolCall, kit: &Kit) -> Result<Ran, ToolOutcome> {
     }
     let count = files.len();
     files.truncate(MOST);
-    let mut text: String = files.iter().map(|path| format!("{path}\n")).collect();
+    let mut lines: Vec<String> = files.iter().map(ToString::to_string).collect();
     if count > MOST {
-        text.push_str(&format!("… {} in all; name a folder", plural(count, "file")));
+        lines.push(format!("… {} in all; name a folder", plural(count, "file")));
     }
     let value = json!({ "files": files, "count": count });
-    Ok(ToolOutcome::done(text.trim_end(), value).into())
+    Ok(ToolOutcome::done(lines.join("\n"), value).into())
 }

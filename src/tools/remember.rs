@@ -77,13 +77,13 @@ impl Remember {
             model: kit.settings.model.clone(),
             ..Remembered::default()
         });
-        self.store(kit, &memory.to_text()).map_err(failed)?;
+        store(kit, &memory.to_text()).map_err(failed)?;
         let outcome = ToolOutcome::done(format!("remembered: {text}"), json!({ "text": text }));
         Ok(Ran::from(outcome).with(Event::Remembered { text }))
     }
+}
 
-    fn store(&self, kit: &Kit, text: &str) -> Result<(), FileError> {
-        let staging = kit.memory.with_file_name("staging");
-        file::replace(&kit.memory, text.as_bytes(), &staging, "tool-write")
-    }
+fn store(kit: &Kit, text: &str) -> Result<(), FileError> {
+    let staging = kit.memory.with_file_name("staging");
+    file::replace(&kit.memory, text.as_bytes(), &staging, "tool-write")
 }

@@ -19,7 +19,7 @@ use crate::session::{ARTIFACT_FROM, Answer, ToolCall, ToolOutcome, ToolSpec};
 use crate::workspace::{Command, End, PRIVATE, Sandbox};
 
 /// The longest that a command may take, and the most that is kept of each of its streams.
-const TIME: Duration = Duration::from_secs(600);
+const TIME: Duration = Duration::from_mins(10);
 const OUTPUT: usize = 1 << 20;
 
 pub(super) struct Run;

@@ -87,16 +87,16 @@ fn search(call: &ToolCall, kit: &Kit, stop: &Stop) -> Result<Ran, ToolOutcome> {
             }
         }
     }
-    let mut text: String =
-        found.iter().map(|(path, number, line)| format!("{path}:{number}: {line}\n")).collect();
+    let shown = found.iter().map(|(path, number, line)| format!("{path}:{number}: {line}"));
+    let mut shown: Vec<String> = shown.collect();
     match count {
-        0 => text.push_str("no line matches"),
-        count if count > MOST => text.push_str(&format!("… {count} lines in all")),
+        0 => shown.push("no line matches".into()),
+        count if count > MOST => shown.push(format!("… {count} lines in all")),
         _ => (),
     }
     let lines = found
         .iter()
         .map(|(path, number, line)| json!({ "path": path, "line": number, "text": line }));
     let value = json!({ "count": count, "lines": lines.collect::<Vec<_>>() });
-    Ok(ToolOutcome::done(text.trim_end(), value).into())
+    Ok(ToolOutcome::done(shown.join("\n"), value).into())
 }

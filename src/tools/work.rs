@@ -25,6 +25,7 @@ pub(super) fn ended(work: Result<Ran, ToolOutcome>) -> Ran {
     work.unwrap_or_else(Ran::from)
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "it is for `map_err`")]
 pub(super) fn failed(error: impl ToString) -> ToolOutcome {
     ToolOutcome::failed(error.to_string())
 }

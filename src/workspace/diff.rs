@@ -37,12 +37,12 @@ pub struct Hunk {
 
 impl Hunk {
     /// The lines of the old text that this covers.
-    pub fn old(&self) -> impl Iterator<Item = &[u8]> {
+    pub fn before(&self) -> impl Iterator<Item = &[u8]> {
         self.side(Mark::Added)
     }
 
     /// The lines of the new text that this covers.
-    pub fn new(&self) -> impl Iterator<Item = &[u8]> {
+    pub fn after(&self) -> impl Iterator<Item = &[u8]> {
         self.side(Mark::Removed)
     }
 

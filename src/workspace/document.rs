@@ -98,7 +98,9 @@ pub fn outline(text: &str) -> Vec<Heading> {
                 }
             }
             Event::Text(words) | Event::Code(words) => {
-                title.iter_mut().for_each(|title| title.push_str(&words));
+                if let Some(title) = &mut title {
+                    title.push_str(&words);
+                }
             }
             _ => (),
         }

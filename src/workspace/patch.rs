@@ -72,14 +72,14 @@ impl Patch {
             if !is_chosen(at) {
                 continue;
             }
-            let wanted: Vec<&[u8]> = hunk.old().collect();
+            let wanted: Vec<&[u8]> = hunk.before().collect();
             let expected = hunk.old_start.saturating_add_signed(moved);
             let Some(place) = place(&old, &wanted, done, expected) else {
                 return Err(PatchError::Misfit { path: self.path.clone(), number: at + 1 });
             };
             moved = place.cast_signed() - hunk.old_start.cast_signed();
             old[done..place].iter().for_each(|line| fresh.extend_from_slice(line));
-            hunk.new().for_each(|line| fresh.extend_from_slice(line));
+            hunk.after().for_each(|line| fresh.extend_from_slice(line));
             done = place + wanted.len();
         }
         old[done..].iter().for_each(|line| fresh.extend_from_slice(line));
@@ -115,8 +115,8 @@ impl Patch {
                 let first = if count == 0 { start } else { start + 1 };
                 if count == 1 { format!("{first}") } else { format!("{first},{count}") }
             };
-            let old = range(hunk.old_start, hunk.old().count());
-            let new = range(hunk.new_start, hunk.new().count());
+            let old = range(hunk.old_start, hunk.before().count());
+            let new = range(hunk.new_start, hunk.after().count());
             bytes.extend_from_slice(format!("@@ -{old} +{new} @@\n").as_bytes());
             for line in &hunk.lines {
                 bytes.push(match line.mark {
@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn chosen_hunks_are_applied_and_no_others() {
-        let old: String = (0..40).map(|line| format!("{line}\r\n")).collect();
+        let old = (0..40).map(|line| line.to_string()).collect::<Vec<_>>().join("\r\n");
         let new = old.replace("5\r\n", "five\r\n").replacen("30\r\n", "", 1);
         let patch = Patch::of(path(), old.as_bytes(), new.as_bytes());
         let hunks = patch.hunks.len() as u32;

@@ -86,7 +86,7 @@ impl Command {
             input: Vec::new(),
             environment: Vec::new(),
             sandbox: None,
-            time: Duration::from_secs(600),
+            time: Duration::from_mins(10),
             output: 1 << 20,
         }
     }

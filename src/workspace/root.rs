@@ -256,7 +256,7 @@ mod tests {
         let again = Workspace::open(folder.path()).unwrap();
         let ours = Hash::of(b"again");
         assert_eq!(again.write(&plan, b"more", Some(&ours)).unwrap().backup, None);
-        assert_eq!(again.list().unwrap(), [plan.clone()]);
+        assert_eq!(again.list().unwrap(), std::slice::from_ref(&plan));
         let gone = again.remove(&plan, None).unwrap();
         assert_eq!(again.text(&gone.backup.unwrap()).unwrap(), "more");
         assert_eq!(again.hash(&plan).unwrap(), None);

@@ -288,7 +288,7 @@ mod tests {
         let by_hand = text(0).replace("none", "mind the gap");
         std::fs::write(folder.path().join("plan.md"), &by_hand).unwrap();
         let hash = Hash::of(by_hand.as_bytes());
-        assert_eq!(workspace.outside_edit(&plan).unwrap(), Some(hash.clone()));
+        assert_eq!(workspace.outside_edit(&plan).unwrap(), Some(hash));
         // 2. The whole text is replaced, again and again: their line stays.
         for step in 1..4 {
             let saved = workspace.save(&plan, &Edit::Replace(text(step))).unwrap();

@@ -253,7 +253,7 @@ impl Reader<'_> {
         match size.and_then(|size| usize::try_from(size).ok()) {
             Some(size) => *into = size,
             None => {
-                self.expected(item, key, &format!("a whole number from {least} to {MOST_TOKENS}"))
+                self.expected(item, key, &format!("a whole number from {least} to {MOST_TOKENS}"));
             }
         }
     }

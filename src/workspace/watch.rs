@@ -114,11 +114,16 @@ impl Eyes {
     fn look_at_all(&mut self) -> Vec<Seen> {
         let mut seen = Vec::new();
         let root = self.workspace.root().to_owned();
-        let items = fs::read_dir(&root).map(|items| items.flatten().collect()).unwrap_or(vec![]);
-        items.iter().for_each(|item| self.look_at(&item.path(), &mut seen));
+        let items = fs::read_dir(&root).map(|items| items.flatten().collect());
+        let items: Vec<fs::DirEntry> = items.unwrap_or_default();
+        for item in &items {
+            self.look_at(&item.path(), &mut seen);
+        }
         let gone = self.known.keys().filter(|path| !self.workspace.exists(path));
         let gone: Vec<PathBuf> = gone.map(|path| root.join(path.as_str())).collect();
-        gone.iter().for_each(|path| self.look_at(path, &mut seen));
+        for place in &gone {
+            self.look_at(place, &mut seen);
+        }
         seen
     }
 
@@ -139,7 +144,9 @@ impl Eyes {
             }
             let items = fs::read_dir(place).map(|items| items.flatten().collect());
             let items: Vec<fs::DirEntry> = items.unwrap_or_default();
-            items.iter().for_each(|item| self.look_at(&item.path(), seen));
+            for item in &items {
+                self.look_at(&item.path(), seen);
+            }
             return;
         }
         let is_watched = about.as_ref().is_ok_and(|about| about.is_file() && about.len() <= MOST);

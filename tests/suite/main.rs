@@ -1,4 +1,11 @@
 //! The one integration-test binary: linked once, so that two cores are enough.
+#![allow(unreachable_pub, reason = "a binary has no outside")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test that fails says so by ending"
+)]
 
 mod architecture;
 mod child;

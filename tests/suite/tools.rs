@@ -121,7 +121,7 @@ fn files_are_read_listed_and_searched() {
 #[test]
 fn a_file_is_written_as_answered_and_can_come_back() {
     let bench = Bench::new();
-    let old: String = (0..30).map(|line| format!("line {line}\n")).collect();
+    let old = (0..30).map(|line| format!("line {line}\n")).collect::<Vec<_>>().concat();
     bench.done("write", json!({ "path": "notes.txt", "text": old }));
     // 1. An edit, the tree frozen before it.
     let ran =
