@@ -166,11 +166,36 @@ pub(super) fn tokens(case: &Case) -> Judgement {
         Ok(spoken) => spoken,
         Err(why) => return Judgement::failed(why),
     };
-    judge_spoken(case, &spoken)
+    let mut judgement = judge_spoken(case, &spoken);
+    judgement.exhibits.extend(sample(case, &spoken));
+    judgement
+}
+
+/// What both sides write after the short prompt, for people to read.
+fn sample(case: &Case, spoken: &[Spoken]) -> Option<Exhibit> {
+    let deployment = &case.sources().deployment;
+    let tokenizer = deployment.model().ok()?.tokenizer.as_ref()?;
+    let spoken = spoken.first()?;
+    let outcomes = spoken.outcomes();
+    let outcomes = &outcomes[..outcomes.len().min(deployment.settings.tokens)];
+    let text = |of: fn(&Outcome) -> u32| {
+        let ids: Vec<u32> = spoken.prompt.iter().copied().chain(outcomes.iter().map(of)).collect();
+        tokenizer.decode(&ids)
+    };
+    let parts = outcomes.iter().position(|outcome| outcome.got != outcome.expected);
+    let (headline, content) = match parts {
+        None => ("the oracle's text".to_owned(), text(|outcome| outcome.got)),
+        Some(at) => (
+            format!("the oracle's text up to token {at}, then its own choices on the oracle's words"),
+            format!("{}\n\noracle: {}", text(|outcome| outcome.got), text(|outcome| outcome.expected)),
+        ),
+    };
+    let headline = format!("{} tokens, greedy: {headline}", outcomes.len());
+    Some(Exhibit::new("sample", headline, content))
 }
 
 /// The claim of `tokens` on any prompts.
-pub(super) fn judge_spoken(case: &Case, spoken: &[Spoken]) -> Judgement {
+fn judge_spoken(case: &Case, spoken: &[Spoken]) -> Judgement {
     let mut judgement = Judgement::default();
     let (mut metrics, mut parts): (Vec<Metric>, Vec<String>) = (Vec::new(), Vec::new());
     let mut exhibit = Vec::new();
