@@ -20,7 +20,9 @@ pub enum Provenance {
         recipe: Hash,
     },
     /// A checkpoint's, with zeros around it.
-    Padded,
+    Padded {
+        of: Hash,
+    },
 }
 
 #[derive(Debug)]
@@ -120,6 +122,9 @@ impl Model {
             hasher.part(b"model 1").part(self.config.hash().as_str().as_bytes());
             if let Provenance::Synthetic { seed, recipe } = &self.provenance {
                 hasher.part(recipe.as_str().as_bytes()).part(&seed.to_le_bytes());
+            }
+            if let Provenance::Padded { of } = &self.provenance {
+                hasher.part(of.as_str().as_bytes());
             }
             for file in self.weights.files() {
                 hasher.part(file);

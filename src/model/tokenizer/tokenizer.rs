@@ -11,7 +11,7 @@ use crate::model::{Config, ModelError};
 /// A vocabulary may be padded with rows that no token uses, by about so much of it.
 const PADDING: usize = 16;
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Tokenizer {
     inner: tokenizers::Tokenizer,
     chat: Option<Chat>,

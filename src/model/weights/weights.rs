@@ -33,11 +33,25 @@ pub(in crate::model) enum Origin {
     Stored { file: Arc<Bytes>, range: Range<usize>, heads: Option<usize> },
     /// Drawn from a seed.
     Drawn { seed: u64, scale: synthetic::Draw },
-    /// Already here.
-    Kept(Arc<Tensor>),
+    /// Another tensor, with zeros between and after its values.
+    Padded { of: Arc<Entry>, spread: Spread },
 }
 
-#[derive(Debug)]
+/// Where the rows and columns of a tensor go in a larger one.
+#[derive(Clone, Debug)]
+pub(in crate::model) struct Spread {
+    pub rows: Arc<[usize]>,
+    pub columns: Option<Arc<[usize]>>,
+    pub scale: f32,
+}
+
+/// A weight for a reader that decodes it by itself.
+pub(in crate::model) enum Raw<'a> {
+    Stored { dtype: Dtype, bytes: &'a [u8], heads: Option<usize> },
+    Made(Arc<Tensor>),
+}
+
+#[derive(Clone, Debug)]
 pub(in crate::model) struct Entry {
     pub held: Held,
     pub origin: Origin,
@@ -112,11 +126,7 @@ impl Weights {
     /// The f32 tensor of a role, `[out, in]`; made on first use and kept. A tied head is the
     /// embedding itself, not a copy.
     pub fn get(&self, role: Role, layer: Option<usize>) -> Result<Arc<Tensor>, ModelError> {
-        let role = if role == Role::Output && self.tied { Role::Embed } else { role };
-        let Some(&index) = self.places.get(&(role, layer)) else {
-            let message = format!("this network has no {}", described(role, layer));
-            return Err(ModelError::input(message, "ask `Role::is_in` first"));
-        };
+        let index = self.index(role, layer)?;
         // Two threads may both make it, and one of them is thrown away: holding a lock while
         // waiting for a thread pool could wait for ever.
         if let Some(tensor) = self.kept[index].get() {
@@ -124,6 +134,43 @@ impl Weights {
         }
         let made = self.entries[index].load();
         Ok(Arc::clone(self.kept[index].get_or_init(|| made)))
+    }
+
+    fn index(&self, role: Role, layer: Option<usize>) -> Result<usize, ModelError> {
+        let role = if role == Role::Output && self.tied { Role::Embed } else { role };
+        self.places.get(&(role, layer)).copied().ok_or_else(|| {
+            let message = format!("this network has no {}", described(role, layer));
+            ModelError::input(message, "ask `Role::is_in` first")
+        })
+    }
+
+    /// The bytes of a weight as its file has them, or its values where there is no file.
+    pub(in crate::model) fn raw(
+        &self,
+        role: Role,
+        layer: Option<usize>,
+    ) -> Result<Raw<'_>, ModelError> {
+        let Entry { held, origin } = &self.entries[self.index(role, layer)?];
+        if let Origin::Stored { file, range, heads } = origin {
+            let (dtype, heads) = (held.dtype, *heads);
+            return Ok(Raw::Stored { dtype, bytes: &file[range.clone()], heads });
+        }
+        self.get(role, layer).map(Raw::Made)
+    }
+
+    /// The same weights for a larger network, made from these when asked for.
+    pub(in crate::model) fn spread(
+        &self,
+        config: &Config,
+        spread: impl Fn(Role) -> Spread,
+    ) -> Vec<Entry> {
+        let grown = |entry: &Entry| {
+            let role = entry.held.role.filter(|_| entry.held.used)?;
+            let held = Held { shape: role.shape(config), ..entry.held.clone() };
+            let (of, spread) = (Arc::new(entry.clone()), spread(role));
+            Some(Entry { held, origin: Origin::Padded { of, spread } })
+        };
+        self.entries.iter().filter_map(grown).collect()
     }
 
     /// Every tensor of the checkpoint, in the order of the file.
@@ -182,10 +229,7 @@ fn described(role: Role, layer: Option<usize>) -> String {
 
 impl Entry {
     fn load(&self) -> Arc<Tensor> {
-        let mut tensor = match &self.origin {
-            Origin::Kept(tensor) => return Arc::clone(tensor),
-            _ => Tensor::zeros(self.held.shape.clone()),
-        };
+        let mut tensor = Tensor::zeros(self.held.shape.clone());
         match &self.origin {
             Origin::Stored { file, range, heads } => {
                 blocks::dequantise(self.held.dtype, &file[range.clone()], &mut tensor.data);
@@ -196,9 +240,26 @@ impl Entry {
             Origin::Drawn { seed, scale } => {
                 synthetic::draw(&self.held.name, *seed, *scale, &mut tensor.data);
             }
-            Origin::Kept(_) => {}
+            Origin::Padded { of, spread } => spread.fill(&of.load(), &mut tensor),
         }
         Arc::new(tensor)
+    }
+}
+
+impl Spread {
+    fn fill(&self, from: &Tensor, to: &mut Tensor) {
+        let Some(columns) = &self.columns else {
+            for (place, value) in self.rows.iter().zip(&from.data) {
+                to.data[*place] = value * self.scale;
+            }
+            return;
+        };
+        for (index, row) in self.rows.iter().enumerate() {
+            let (from, to) = (from.row(index), to.row_mut(*row));
+            for (place, value) in columns.iter().zip(from) {
+                to[*place] = value * self.scale;
+            }
+        }
     }
 }
 
