@@ -36,7 +36,7 @@ impl Hand for OpenModel {
         let config = &model.config;
         let provenance = match &model.provenance {
             Provenance::Checkpoint => "checkpoint".to_owned(),
-            Provenance::Padded => "checkpoint, padded".to_owned(),
+            Provenance::Padded { .. } => "checkpoint, padded".to_owned(),
             Provenance::Synthetic { seed, recipe } => {
                 format!("synthetic (seed {seed}, recipe {})", recipe.short())
             }

@@ -89,9 +89,6 @@ fn an_honest_deployment_passes_every_gate_and_every_gate_proves_itself() {
     let mut told = Vec::new();
     for phase in Phase::ALL.into_iter().filter(|phase| *phase < Phase::Decode) {
         for gate in needs(phase) {
-            if *gate == "oracle" {
-                continue;
-            }
             let answer = judge(root, gate, phase);
             told.push(format!(
                 "{gate:10} {phase} {:6} ms {}",
@@ -322,8 +319,7 @@ fn the_evaluator_judges_a_workspace_that_has_no_session() {
     let allowed = "\n[gates.placement]\nallow-attention = 1\n";
     fs::write(folder.path().join("pilotfish.toml"), settings + allowed).unwrap();
     let evaluation = judge_workspace(folder.path(), None, 7, &Progress::silent()).unwrap();
-    let failed = evaluation.gates.iter().filter(|gate| gate.verdict == Verdict::Fail);
-    assert_eq!(failed.count(), 1, "{:#?}", evaluation.gates);
+    assert_eq!(evaluation.verdict, Verdict::Pass, "{:#?}", evaluation.gates);
     let report = fs::read_to_string(folder.path().join("reports/evaluation_report.md")).unwrap();
     assert!(report.contains("evaluator") && report.contains("hidden"), "{report}");
     assert!(Receipts::at(folder.path()).verify().1.is_empty());

@@ -186,8 +186,14 @@ fn sample(case: &Case, spoken: &[Spoken]) -> Option<Exhibit> {
     let (headline, content) = match parts {
         None => ("the oracle's text".to_owned(), text(|outcome| outcome.got)),
         Some(at) => (
-            format!("the oracle's text up to token {at}, then its own choices on the oracle's words"),
-            format!("{}\n\noracle: {}", text(|outcome| outcome.got), text(|outcome| outcome.expected)),
+            format!(
+                "the oracle's text up to token {at}, then its own choices on the oracle's words"
+            ),
+            format!(
+                "{}\n\noracle: {}",
+                text(|outcome| outcome.got),
+                text(|outcome| outcome.expected)
+            ),
         ),
     };
     let headline = format!("{} tokens, greedy: {headline}", outcomes.len());
