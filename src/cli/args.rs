@@ -2,11 +2,20 @@
 
 use clap::{Parser, Subcommand};
 
+use super::browse::Browse;
+use super::completions::Completions;
 use super::deploy::Deploy;
+use super::fmt::Fmt;
 use super::fork::Fork;
+use super::gate::Gates;
 use super::judge::Judge;
+use super::model::Models;
+use super::npu::Npu;
+use super::oracle::Oracle;
 use super::replay::Replay;
 use super::resume::Resume;
+use super::schema::Schema;
+use super::skills::Skills;
 use super::status::Status;
 
 /// A terminal copilot that takes a language model from its checkpoint to a fast, proven deployment
@@ -34,6 +43,15 @@ pub(super) enum Command {
     Resume(Resume),
     Replay(Replay),
     Fork(Fork),
+    Browse(Browse),
     Status(Status),
     Judge(Judge),
+    Gate(Gates),
+    Oracle(Oracle),
+    Npu(Npu),
+    Skills(Skills),
+    Model(Models),
+    Fmt(Fmt),
+    Schema(Schema),
+    Completions(Completions),
 }

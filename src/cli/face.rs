@@ -114,7 +114,7 @@ async fn alone(face: Face, handle: &Handle, past: u64) -> anyhow::Result<u8> {
 
 /// What a person wants to see at the end: what it says, how fast it became, and whether it holds.
 fn conclude(handle: &Handle, state: &State) {
-    if let Some(lines) = sample::lines(handle.workspace(), handle.folder(), state) {
+    if let Some(lines) = sample::lines(state) {
         lines.iter().for_each(|line| output::say(line));
     }
     for line in summary::table(state) {

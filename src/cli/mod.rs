@@ -13,11 +13,25 @@ mod sample;
 mod summary;
 mod which;
 
+mod browse;
+mod completions;
 mod deploy;
+mod fmt;
 mod fork;
+mod gate;
+mod home;
 mod judge;
+mod model;
+mod model_fetch;
+mod npu;
+mod npu_cost;
+mod npu_floor;
+mod npu_simulate;
+mod oracle;
 mod replay;
 mod resume;
+mod schema;
+mod skills;
 mod status;
 
 pub use start::main;

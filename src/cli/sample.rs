@@ -1,16 +1,16 @@
-//! The text that the deployed network speaks, as its last judgement of tokens left it.
+//! The text that the deployed network says, as its last run on the simulator left it.
 
-use std::path::Path;
+use crate::session::{CallState, State, ToolOutcome};
 
-use crate::session::{Artifacts, State};
-
-/// The sample in lines, if a judgement has kept one.
-pub(super) fn lines(_workspace: &Path, session: &Path, state: &State) -> Option<Vec<String>> {
-    let judged = state.judgements.iter().rev().map(|(_, judged)| judged);
-    let mut evidence = judged.flat_map(|judged| &judged.evidence);
-    let spoken = evidence.find(|artifact| artifact.kind == "sample")?;
-    let text = Artifacts::of(session).text(&spoken.hash).ok()?;
-    let mut lines = vec![format!("the deployed network says ({}):", spoken.headline)];
+/// The sample in lines, if there was a run.
+pub(super) fn lines(state: &State) -> Option<Vec<String>> {
+    let runs = state.calls.iter().rev().filter(|record| record.call.tool == "simulate");
+    let mut texts = runs.filter_map(|record| match &record.state {
+        CallState::Ended(ToolOutcome::Done { value, .. }) => value["text"].as_str(),
+        _ => None,
+    });
+    let text = texts.next()?;
+    let mut lines = vec!["the deployed network says:".to_owned()];
     lines.extend(text.lines().map(|line| format!("  {line}")));
     Some(lines)
 }

@@ -3,10 +3,11 @@
 use std::env;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use clap::Parser;
 
 use super::args::{Args, Command};
 use super::error::{Problem, report};
+use super::home;
 use crate::base::crash;
 
 pub fn main() -> ExitCode {
@@ -23,8 +24,7 @@ fn run(args: Args) -> anyhow::Result<u8> {
         armed.map_err(|finding| Problem::usage(finding.to_string(), ""))?;
     }
     let Some(command) = args.command else {
-        Args::command().print_help()?;
-        return Ok(0);
+        return home::run();
     };
     match command {
         Command::Deploy(deploy) => deploy.run(),
@@ -32,6 +32,15 @@ fn run(args: Args) -> anyhow::Result<u8> {
         Command::Replay(replay) => replay.run(),
         Command::Fork(fork) => fork.run(),
         Command::Status(status) => status.run(),
+        Command::Browse(browse) => browse.run(),
         Command::Judge(judge) => judge.run(),
+        Command::Gate(gates) => gates.run(),
+        Command::Oracle(oracle) => oracle.run(),
+        Command::Npu(npu) => npu.run(),
+        Command::Skills(skills) => skills.run(),
+        Command::Model(models) => models.run(),
+        Command::Fmt(fmt) => fmt.run(),
+        Command::Schema(schema) => schema.run(),
+        Command::Completions(completions) => completions.run(),
     }
 }

@@ -13,7 +13,7 @@ mod search;
 mod simulate;
 
 pub use array::{Array, CALIBRATION_ERROR_PCT};
-pub use check::check;
+pub use check::{check, refusal};
 pub use cost::{Row, cost, launch_us, predict, read_rows, solo_us};
 pub use floor::{Floor, floor};
 pub use kernel::{Fit, Form, Operand, Operands};

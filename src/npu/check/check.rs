@@ -84,6 +84,11 @@ pub fn check(program: &Program, array: &Array) -> Vec<Finding> {
     findings
 }
 
+/// The first reason why the device or its compiler refuses a launch alone.
+pub fn refusal(launch: &Launch, array: &Array) -> Option<Finding> {
+    LAUNCH.iter().filter_map(|rule| rule(launch, array)).find(Finding::is_error)
+}
+
 /// Whether no rule of a launch alone calls it an error.
 pub(in crate::npu) fn legal(launch: &Launch, array: &Array) -> bool {
     !LAUNCH.iter().any(|rule| rule(launch, array).is_some_and(|finding| finding.is_error()))

@@ -38,5 +38,5 @@ mod vector_divides;
 mod vector_l1;
 mod vector_streams;
 
-pub use check::check;
+pub use check::{check, refusal};
 pub(super) use check::{clean, legal, place};

@@ -1,0 +1,27 @@
+//! `completions`: what a shell must know to complete our words.
+
+use std::io;
+
+use clap::{Args, CommandFactory};
+use clap_complete::{Shell, generate};
+
+use super::args;
+use super::output;
+
+/// Print the completions of a shell
+#[derive(Args)]
+#[command(
+    after_help = "Example:\n  pilotfish completions bash > ~/.local/share/bash-completion/completions/pilotfish"
+)]
+pub(super) struct Completions {
+    shell: Shell,
+}
+
+impl Completions {
+    pub(super) fn run(self) -> anyhow::Result<u8> {
+        let mut bytes = io::Cursor::new(Vec::new());
+        generate(self.shell, &mut args::Args::command(), "pilotfish", &mut bytes);
+        output::bytes(bytes.get_ref());
+        Ok(0)
+    }
+}
