@@ -68,7 +68,7 @@ fn tell(model: &Model, as_json: bool) -> anyhow::Result<u8> {
     let provenance = match &model.provenance {
         Provenance::Checkpoint => "checkpoint".to_owned(),
         Provenance::Synthetic { seed, .. } => format!("synthetic, seed {seed}"),
-        Provenance::Padded => "padded".to_owned(),
+        Provenance::Padded { .. } => "padded".to_owned(),
     };
     if as_json {
         output::json(&json!({
