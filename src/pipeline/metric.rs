@@ -4,7 +4,7 @@ use crate::session::Metric;
 
 /// What is asked of a number.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Bound {
+pub(super) enum Bound {
     AtLeast(f64),
     AtMost(f64),
     Below(f64),
@@ -14,7 +14,7 @@ pub enum Bound {
 
 impl Bound {
     /// At least 0 if the bound holds, in units of the threshold; 0 on it.
-    pub fn margin(self, measured: f64) -> f64 {
+    pub(super) fn margin(self, measured: f64) -> f64 {
         let unit = |threshold: f64| if threshold == 0.0 { 1.0 } else { threshold.abs() };
         match self {
             Self::AtLeast(least) => (measured - least) / unit(least),
@@ -30,7 +30,7 @@ impl Bound {
         }
     }
 
-    pub fn text(self) -> String {
+    pub(super) fn text(self) -> String {
         match self {
             Self::AtLeast(least) => format!(">= {least}"),
             Self::AtMost(most) => format!("<= {most}"),
@@ -42,19 +42,19 @@ impl Bound {
 }
 
 /// A number that is judged.
-pub fn hard(name: impl Into<String>, measured: f64, bound: Bound) -> Metric {
+pub(super) fn hard(name: impl Into<String>, measured: f64, bound: Bound) -> Metric {
     // `f64::min` forgets a NaN: what is not a number has no margin, whatever the bound.
     let margin = if measured.is_nan() { f64::NAN } else { bound.margin(measured) };
     Metric { name: name.into(), measured, threshold: bound.text(), margin, hard: true }
 }
 
 /// A number that is recorded beside a bound that does not decide.
-pub fn soft(name: impl Into<String>, measured: f64, bound: Bound) -> Metric {
+pub(super) fn soft(name: impl Into<String>, measured: f64, bound: Bound) -> Metric {
     Metric { hard: false, ..hard(name, measured, bound) }
 }
 
 /// A number without a bound.
-pub fn recorded(name: impl Into<String>, measured: f64) -> Metric {
+pub(super) fn recorded(name: impl Into<String>, measured: f64) -> Metric {
     Metric { name: name.into(), measured, threshold: String::new(), margin: 0.0, hard: false }
 }
 

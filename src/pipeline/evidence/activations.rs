@@ -59,22 +59,22 @@ pub(in crate::pipeline) struct Score {
 }
 
 impl Activations {
-    pub fn positions(&self) -> usize {
+    pub(in crate::pipeline) fn positions(&self) -> usize {
         self.layers.first().map_or(0, |layer| layer.hidden.expected.rows())
     }
 
-    pub fn scores(&self) -> Vec<Score> {
+    pub(in crate::pipeline) fn scores(&self) -> Vec<Score> {
         self.layers.par_iter().map(Layer::score).collect()
     }
 
     /// Only the first layer.
-    pub fn block(&self) -> Self {
+    pub(in crate::pipeline) fn block(&self) -> Self {
         Self { layers: self.layers.iter().take(1).cloned().collect(), before: self.before.clone() }
     }
 
     /// The layer where a fault is hardest to see: the one that its sinks dominate most, or else
     /// the one in the middle.
-    pub fn hardest(&self) -> usize {
+    pub(in crate::pipeline) fn hardest(&self) -> usize {
         let weight = |layer: &Layer| {
             let sinks = sinks(&layer.hidden.expected);
             if sinks.is_empty() { 0 } else { 1 + layer.index }
@@ -87,7 +87,7 @@ impl Activations {
     }
 
     /// These layers with a fault in one of them, made by editing what was recorded.
-    pub fn faulted(&self, fault: Fault, at: usize) -> Option<Self> {
+    pub(in crate::pipeline) fn faulted(&self, fault: Fault, at: usize) -> Option<Self> {
         let mut faulted = self.clone();
         if fault == Fault::Empty {
             faulted.layers.clear();
@@ -127,7 +127,7 @@ impl Activations {
     }
 
     /// The worst elements of the layer that fits least, for people to look at.
-    pub fn worst_elements(&self, scores: &[Score]) -> Vec<Worst> {
+    pub(in crate::pipeline) fn worst_elements(&self, scores: &[Score]) -> Vec<Worst> {
         let worst =
             scores.iter().enumerate().min_by(|(_, a), (_, b)| a.median.total_cmp(&b.median));
         let Some(layer) = worst.and_then(|(at, _)| self.layers.get(at)) else { return Vec::new() };
@@ -135,7 +135,7 @@ impl Activations {
     }
 
     /// These layers where one of them had put out something else.
-    pub fn replaced(&self, at: usize, got: Tensor) -> Self {
+    pub(in crate::pipeline) fn replaced(&self, at: usize, got: Tensor) -> Self {
         let mut replaced = self.clone();
         replaced.layers[at].hidden.got = Arc::new(got);
         replaced

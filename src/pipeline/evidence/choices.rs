@@ -48,18 +48,18 @@ pub(in crate::pipeline) struct Outcome {
 pub(in crate::pipeline) const CHOICES: usize = 5;
 
 impl Outcome {
-    pub fn is_mutual(&self) -> bool {
+    pub(in crate::pipeline) fn is_mutual(&self) -> bool {
         self.got_rank.is_some() && self.expected_rank.is_some()
     }
 
     /// The oracle is sure, beyond what rounding could turn around.
-    pub fn is_decisive(&self, noise: f64) -> bool {
+    pub(in crate::pipeline) fn is_decisive(&self, noise: f64) -> bool {
         self.probability > 0.5 && self.lead > 3.0 * noise
     }
 }
 
 impl Step {
-    pub fn outcome(&self) -> Outcome {
+    pub(in crate::pipeline) fn outcome(&self) -> Outcome {
         let (expected, got) = (best(&self.expected), best(&self.got));
         let rank = |of: u32, among: &[u32]| among.iter().position(|id| *id == of).map(|at| at + 1);
         let first = |ids: &[u32]| ids.first().copied().unwrap_or(u32::MAX);
@@ -94,12 +94,12 @@ fn best(logits: &[f32]) -> Vec<u32> {
 }
 
 impl Spoken {
-    pub fn outcomes(&self) -> Vec<Outcome> {
+    pub(in crate::pipeline) fn outcomes(&self) -> Vec<Outcome> {
         self.steps.iter().map(Step::outcome).collect()
     }
 
     /// The same prompt from a target with a fault, made by editing what was recorded.
-    pub fn faulted(&self, fault: Fault) -> Option<Self> {
+    pub(in crate::pipeline) fn faulted(&self, fault: Fault) -> Option<Self> {
         let mut faulted = self.clone();
         match fault {
             Fault::Empty => faulted.steps.clear(),

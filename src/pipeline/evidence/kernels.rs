@@ -39,11 +39,11 @@ pub(in crate::pipeline) struct Alone {
 }
 
 impl Alone {
-    pub fn is_two_sided(&self) -> bool {
+    pub(in crate::pipeline) fn is_two_sided(&self) -> bool {
         self.band.is_some() && self.expected.len() >= ENOUGH
     }
 
-    pub fn faulted(&self, fault: Fault) -> Option<Self> {
+    pub(in crate::pipeline) fn faulted(&self, fault: Fault) -> Option<Self> {
         let mut faulted = self.clone();
         match fault {
             Fault::TooExact => {

@@ -34,7 +34,7 @@ pub(in crate::pipeline) struct Timed {
 impl Times {
     /// The baseline is the faster of the one on disk and of what lowering makes by rule, so that
     /// nobody gains by a slow one.
-    pub fn of(sources: &Sources, stage: Stage) -> Result<Self, String> {
+    pub(in crate::pipeline) fn of(sources: &Sources, stage: Stage) -> Result<Self, String> {
         let deployment = &sources.deployment;
         let model = deployment.model()?;
         let timed = |program: &Program| Timed::of(program, &deployment.array);
@@ -53,7 +53,7 @@ impl Times {
         Ok(Self { stage, baseline, present, floor_us, error_percent: CALIBRATION_ERROR_PCT })
     }
 
-    pub fn faulted(&self, fault: Fault) -> Option<Self> {
+    pub(in crate::pipeline) fn faulted(&self, fault: Fault) -> Option<Self> {
         let mut faulted = self.clone();
         match fault {
             Fault::Equal => faulted.present.time_us = self.baseline.time_us,
