@@ -4,7 +4,7 @@ use crate::base::Finding;
 use crate::model::Stage;
 use crate::npu::{Kernel, check};
 use crate::pipeline::case::Case;
-use crate::pipeline::evidence::{kernel_name, kernels_of};
+use crate::pipeline::evidence::{Alone, kernel_name, kernels_of};
 use crate::pipeline::gate::Judgement;
 use crate::pipeline::metric::{Bound, hard, recorded};
 use crate::pipeline::probe::{Probe, probes};
@@ -62,11 +62,8 @@ pub(super) fn kernel(case: &Case) -> Judgement {
     for alone in all.iter() {
         let compared = Comparison::of(&alone.expected, &alone.got);
         let device = Comparison::with_worst(&alone.expected, &alone.emulated, 0).mean_rel_l1;
-        let beyond = alone.expected.iter().zip(alone.got.iter()).filter(|(expected, got)| {
-            let bound = alone.atol + alone.rtol * f64::from(expected.abs());
-            let error = (f64::from(**got) - f64::from(**expected)).abs();
-            error.is_nan() || error > bound
-        });
+        let beyond = (0..alone.expected.len()).filter(|at| !(alone.share(*at) <= 1.0)).count();
+        judgement.findings.extend(furthest(alone));
         let pearson = match alone.kernel {
             Kernel::FlashAttention { .. } => 0.99,
             _ => 0.999,
@@ -81,7 +78,7 @@ pub(super) fn kernel(case: &Case) -> Judgement {
         one_sided += usize::from(!alone.is_two_sided());
         let name = &alone.name;
         judgement.metrics.extend([
-            hard(format!("beyond_tolerance.{name}"), beyond.count() as f64, Bound::Exactly(0.0)),
+            hard(format!("beyond_tolerance.{name}"), beyond as f64, Bound::Exactly(0.0)),
             hard(format!("pearson.{name}"), compared.pearson, Bound::AtLeast(pearson)),
             hard(format!("mean_rel_l1.{name}"), compared.mean_rel_l1, band),
             hard(format!("non_finite.{name}"), compared.non_finite as f64, Bound::Exactly(0.0)),
@@ -100,6 +97,19 @@ pub(super) fn kernel(case: &Case) -> Judgement {
         None => "no kernel was judged".into(),
     };
     judgement.note("one_sided", one_sided.to_string())
+}
+
+/// The element that is furthest beyond its tolerance, beside what the published rounding gives.
+fn furthest(alone: &Alone) -> Option<Finding> {
+    let shares = (0..alone.expected.len()).map(|at| (at, alone.share(at)));
+    let (at, share) = shares.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, share)| *share > 1.0)?;
+    let (row, column) = (at / alone.width.max(1), at % alone.width.max(1));
+    let (expected, got, emulated) = (alone.expected[at], alone.got[at], alone.emulated[at]);
+    let words = format!(
+        "row {row}, column {column}: expected {expected:.5}, got {got:.5}, by the published \
+         rounding {emulated:.5}: {share:.2} times what it may be off"
+    );
+    Some(Finding::note(alone.name.clone(), words).rule("kernel-tolerance"))
 }
 
 pub(super) fn probe(case: &Case) -> Judgement {
