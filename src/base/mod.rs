@@ -10,7 +10,7 @@ mod progress;
 mod stop;
 mod text;
 
-pub use clock::{Clock, FixedClock, SystemClock, Time};
+pub use clock::{Clock, FixedClock, StillClock, SystemClock, Time};
 pub use file::FileError;
 pub use finding::{Finding, Severity};
 pub use hash::{Hash, Hasher};

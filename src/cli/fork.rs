@@ -8,7 +8,6 @@ use clap::Args;
 use super::error::Problem;
 use super::output;
 use super::places;
-use crate::base::{Clock, Ids, SystemClock};
 use crate::session::{self, Replay, Store, find};
 use crate::workspace::{PRIVATE, SETTINGS, Settings, Workspace};
 
@@ -44,8 +43,8 @@ impl Fork {
             Some(root) => root.clone(),
             None => own_workspace(&from)?,
         };
-        let clock = SystemClock;
-        let id = Ids::default().session(clock.now());
+        let (clock, ids) = places::time()?;
+        let id = ids.session(clock.now());
         let to = Store::of(root.join(PRIVATE).join("sessions")).session(&id);
         let log = session::fork(&from, seq, &to, clock.now())?;
         if !root.join(SETTINGS).exists() {

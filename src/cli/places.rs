@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use etcetera::BaseStrategy;
 
-use crate::base::{Ids, SystemClock};
+use crate::base::{Clock, Ids, StillClock, SystemClock, Time};
 use crate::policy::Presence;
 use crate::runtime::World;
 use crate::session::Workspaces;
@@ -40,15 +40,27 @@ pub(super) fn recordings() -> Vec<PathBuf> {
 /// What a session is given of this machine.
 pub(super) fn world(presence: Presence) -> anyhow::Result<World> {
     let config = etcetera::choose_base_strategy().ok().map(|base| base.config_dir().join(OURS));
+    let (clock, ids) = time()?;
     Ok(World {
-        clock: Arc::new(SystemClock),
-        ids: Arc::new(Ids::default()),
+        clock,
+        ids,
         exe: env::current_exe().context("the program does not know where it is")?,
         presence,
         skills: config.map(|folder| folder.join("skills")),
         workspaces: workspaces().list(),
         recordings: recordings(),
     })
+}
+
+/// The machine's clock; a test may stop it with `PILOTFISH_CLOCK`, an RFC 3339 time, and then gets
+/// the same ids and the same bytes each time.
+pub(super) fn time() -> anyhow::Result<(Arc<dyn Clock>, Arc<Ids>)> {
+    let Some(words) = env::var_os("PILOTFISH_CLOCK") else {
+        return Ok((Arc::new(SystemClock), Arc::new(Ids::default())));
+    };
+    let time: Time = serde_json::from_value(words.to_string_lossy().into())
+        .context("`PILOTFISH_CLOCK` is no RFC 3339 time")?;
+    Ok((Arc::new(StillClock(time)), Arc::new(Ids::seeded(0))))
 }
 
 /// The whole path of something that exists.

@@ -69,6 +69,7 @@ pub fn resume(
     workspace.sweep();
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     let (id, artifacts) = (SessionId::from(&*name), Artifacts::of(folder));
+    artifacts.sweep();
     let opening = Opening { id, workspace, settings: &settings, log, artifacts, findings };
     opening.go_on(autonomy, world)
 }

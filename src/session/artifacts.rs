@@ -27,6 +27,11 @@ impl Artifacts {
         &self.folder
     }
 
+    /// Removes what a killed process had begun to write. Only for whoever holds the log.
+    pub fn sweep(&self) {
+        let _ = fs::remove_dir_all(self.folder.join("staging"));
+    }
+
     /// Keeps bytes, and returns what a fact names them by. Putting them twice is the same.
     pub fn put(
         &self,

@@ -1,8 +1,9 @@
 //! The append-only log: a fact is on the disk before anything it lets happen begins.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::Write;
+use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
+use std::process;
 use std::sync::Arc;
 
 use super::entry::{Author, Entry};
@@ -146,15 +147,41 @@ impl Log {
     }
 }
 
+/// Takes the lock, and writes into it who has it.
+///
+/// A process that is killed while it starts another leaves the lock to that one until its new
+/// program begins, which is at once: a lock whose owner is gone is worth waiting for.
 fn lock(folder: &Path) -> Result<File, LogError> {
     let path = folder.join(LOCK);
-    let opened = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
-    let lock = opened.map_err(FileError::at("open", &path))?;
-    match lock.try_lock() {
-        Ok(()) => Ok(lock),
-        Err(TryLockError::WouldBlock) => Err(LogError::Locked { folder: folder.to_owned() }),
-        Err(TryLockError::Error(error)) => Err(FileError::new("lock", &path, error).into()),
+    let mut options = OpenOptions::new();
+    let opened = options.create(true).truncate(false).read(true).write(true).open(&path);
+    let mut lock = opened.map_err(FileError::at("open", &path))?;
+    let taken = match lock.try_lock() {
+        Err(TryLockError::WouldBlock) if is_gone(&mut lock) => lock.lock(),
+        Err(TryLockError::WouldBlock) => {
+            return Err(LogError::Locked { folder: folder.to_owned() });
+        }
+        Err(TryLockError::Error(error)) => Err(error),
+        Ok(()) => Ok(()),
+    };
+    taken.map_err(FileError::at("lock", &path))?;
+    // Without a name in it, it is as good a lock: nobody waits for it.
+    let _ = lock.rewind();
+    let _ = lock.set_len(0);
+    let _ = lock.write_all(process::id().to_string().as_bytes());
+    Ok(lock)
+}
+
+/// Whether the process that wrote its id here has ended. Where that cannot be told it has not.
+fn is_gone(lock: &mut File) -> bool {
+    let mut owner = String::new();
+    let read = lock.read_to_string(&mut owner).is_ok();
+    if !read || owner.parse::<u32>().is_err() || !Path::new("/proc/self").exists() {
+        return false;
     }
+    let Ok(about) = fs::read_to_string(format!("/proc/{owner}/stat")) else { return true };
+    // The state follows the name in parentheses: a zombie only waits to be counted.
+    about.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with(['Z', 'X']))
 }
 
 /// Moves what follows the last whole line out of the way, so that no new line fuses with it.

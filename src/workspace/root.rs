@@ -76,6 +76,13 @@ impl Workspace {
     /// the log of the session: another process may be writing otherwise.
     pub fn sweep(&self) {
         let _ = fs::remove_dir_all(self.staging());
+        for folder in [self.receipts(), self.private("cache"), self.root.join("reports")] {
+            for item in fs::read_dir(folder).into_iter().flatten().flatten() {
+                if item.file_name().to_string_lossy().starts_with(".tmp") {
+                    let _ = fs::remove_file(item.path());
+                }
+            }
+        }
     }
 
     /// Where a path leads on the disk; refused if a link on the way leads out.
@@ -225,6 +232,9 @@ impl Workspace {
         self.own.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+/// Tells when things happened: with it no two trees would ever be the same.
+pub(super) const TIMES: &str = "phase_timing.md";
 
 /// Folders at the root that are no part of the deployment.
 pub(super) fn is_left_out(name: &str) -> bool {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::WorkspaceError;
 use super::path::Path;
-use super::root::{Workspace, Written, is_left_out};
+use super::root::{TIMES, Workspace, Written, is_left_out};
 use crate::base::{FileError, Hash, Hasher, file};
 
 /// How much a workspace may hold to be frozen.
@@ -251,6 +251,9 @@ impl Walk<'_> {
                 if !is_left_out(&name) {
                     self.folder(&item.path(), &format!("{name}/"))?;
                 }
+                continue;
+            }
+            if name == TIMES {
                 continue;
             }
             let plain = item.file_name().to_str().is_some();

@@ -10,10 +10,12 @@
 mod architecture;
 mod child;
 mod gates;
+mod kill;
 mod mind;
 mod need;
 mod oracle;
 mod program;
+mod room;
 mod session;
 mod simulate;
 mod tools;
