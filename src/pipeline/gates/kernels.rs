@@ -102,7 +102,8 @@ pub(super) fn kernel(case: &Case) -> Judgement {
 /// The element that is furthest beyond its tolerance, beside what the published rounding gives.
 fn furthest(alone: &Alone) -> Option<Finding> {
     let shares = (0..alone.expected.len()).map(|at| (at, alone.share(at)));
-    let (at, share) = shares.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, share)| *share > 1.0)?;
+    let (at, share) =
+        shares.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, share)| *share > 1.0)?;
     let (row, column) = (at / alone.width.max(1), at % alone.width.max(1));
     let (expected, got, emulated) = (alone.expected[at], alone.got[at], alone.emulated[at]);
     let words = format!(
