@@ -1,19 +1,17 @@
 //! The evaluator's process, started and listened to: verdicts come from there and nowhere else.
 
-use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::sync::Arc;
+use std::time::Duration;
 
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::process::{ChildStdout, Command};
 use tokio::sync::Semaphore;
 
-use crate::base::{GateId, Progress, crash};
+use crate::base::{FileError, GateId, Progress, Stop, crash, file};
 use crate::pipeline::evaluate::{Line, not_run, read};
 use crate::pipeline::progress::Standing;
 use crate::pipeline::{Answer, GateRequest};
 use crate::session::{Artifacts, Judged, Phase};
+use crate::workspace::{Command, End, PRIVATE, Sandbox, Stream};
 
 #[derive(Clone)]
 pub(super) struct Judge {
@@ -58,38 +56,49 @@ impl Judge {
         tokio::task::spawn_blocking(keep).await.map_err(|error| error.to_string())?
     }
 
+    /// Reads everything, as nothing that a mind wrote is run; writes what it may use again and
+    /// its temporary folder; hears no network and no secret of the environment.
     async fn ask(&self, request: &GateRequest, progress: &Progress) -> Result<Answer, Unanswered> {
-        let died = |error: io::Error| Unanswered::Died(error.to_string());
-        let mut child = Command::new(&self.exe)
-            .args(["judge", "--worker"])
-            .env_remove("PILOTFISH_CRASH")
-            .current_dir(&self.workspace)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()
-            .map_err(|error| died(error).of(&self.exe))?;
-        let request = serde_json::to_vec(request).unwrap_or_default();
-        let mut stdin = child.stdin.take();
-        if let Some(stdin) = &mut stdin {
-            let _ = stdin.write_all(&request).await; // If it is gone its exit tells why.
+        let refused = |error: FileError| Unanswered::Refused(error.to_string());
+        let scratch = tempfile::tempdir().map_err(FileError::at("create", &self.workspace));
+        let scratch = scratch.map_err(refused)?;
+        let cache = self.workspace.join(PRIVATE).join("cache");
+        file::create_folder(&cache).map_err(refused)?;
+        let sandbox = Sandbox::new().read("/").write(&cache).write(scratch.path());
+        let words = [self.exe.display().to_string(), "judge".into(), "--worker".into()];
+        let mut command = Command::new(words, &self.workspace)
+            .input(serde_json::to_vec(request).unwrap_or_default())
+            .variable("TMPDIR", scratch.path().display().to_string())
+            .sandbox(sandbox)
+            .time(LONGEST)
+            .output(MOST_COMPLAINT);
+        for name in HANDED_ON {
+            if let Ok(value) = std::env::var(name) {
+                command = command.variable(name, value);
+            }
         }
-        drop(stdin);
-        crash::reach("judge");
-        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-        let mut complaint = String::new();
-        let (answer, _) = tokio::join!(listen(stdout, progress), async {
-            let Some(stderr) = stderr else { return };
-            let _ = stderr.take(MOST_COMPLAINT).read_to_string(&mut complaint).await;
-        });
-        let status = child.wait().await.map_err(died)?;
-        match answer {
-            Ok(Some(answer)) if status.success() => Ok(answer),
-            Err(unanswered @ Unanswered::Refused(_)) => Err(unanswered),
-            Err(Unanswered::Died(why)) => Err(Unanswered::Died(why)),
-            Ok(_) => {
-                let why = format!("the evaluator ended with {status}\n{}", complaint.trim());
+        let mut heard = Heard::default();
+        let finished = command
+            .run(&Stop::never(), |stream, bytes| {
+                crash::reach("judge");
+                if stream == Stream::Out {
+                    heard.take(bytes, progress);
+                }
+            })
+            .await
+            .map_err(refused)?;
+        let is_success = finished.is_success();
+        match (heard.refused, heard.died, heard.answer) {
+            (Some(why), ..) => Err(Unanswered::Refused(why)),
+            (None, Some(why), _) => Err(Unanswered::Died(why)),
+            (None, None, Some(answer)) if heard.ended && is_success => Ok(answer),
+            _ => {
+                let complaint = String::from_utf8_lossy(&finished.err).trim().to_owned();
+                let how = match finished.end {
+                    End::TimedOut => format!("took longer than {} minutes", LONGEST.as_secs() / 60),
+                    end => end.to_string(),
+                };
+                let why = format!("the evaluator {how}\n{complaint}");
                 Err(Unanswered::Died(why.trim().to_owned()))
             }
         }
@@ -104,34 +113,42 @@ enum Unanswered {
     Died(String),
 }
 
-impl Unanswered {
-    fn of(self, exe: &Path) -> Self {
-        match self {
-            Self::Died(why) => Self::Refused(format!("cannot start `{}`: {why}", exe.display())),
-            refused @ Self::Refused(_) => refused,
-        }
-    }
+/// The longest that one judgement may take.
+const LONGEST: Duration = Duration::from_hours(2);
+
+const MOST_COMPLAINT: usize = 4096;
+
+/// Where models and caches are, and how many threads to take: no secret is in these.
+const HANDED_ON: [&str; 4] =
+    ["XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "RAYON_NUM_THREADS"];
+
+/// What the child has said so far. The answer is the last judgement among its lines.
+#[derive(Default)]
+struct Heard {
+    /// The beginning of a line whose end has not come.
+    line: Vec<u8>,
+    answer: Option<Answer>,
+    refused: Option<String>,
+    died: Option<String>,
+    ended: bool,
 }
 
-const MOST_COMPLAINT: u64 = 4096;
-
-/// Reads the child's lines to the end; the answer is the last judgement among them.
-async fn listen(
-    stdout: Option<ChildStdout>,
-    progress: &Progress,
-) -> Result<Option<Answer>, Unanswered> {
-    let Some(stdout) = stdout else { return Ok(None) };
-    let mut lines = BufReader::new(stdout).split(b'\n');
-    let (mut answer, mut ended) = (None, false);
-    while let Ok(Some(line)) = lines.next_segment().await {
-        match read(&line).map_err(|error| Unanswered::Died(error.to_string()))? {
-            Line::Said(words) => progress.say(&words),
-            Line::Judged(judged) => answer = Some(*judged),
-            Line::Refused(why) => return Err(Unanswered::Refused(why)),
-            Line::Ended => ended = true,
+impl Heard {
+    fn take(&mut self, bytes: &[u8], progress: &Progress) {
+        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.line.extend_from_slice(part);
+            if let Some(line) = self.line.strip_suffix(b"\n") {
+                match read(line) {
+                    Ok(Line::Said(words)) => progress.say(&words),
+                    Ok(Line::Judged(judged)) => self.answer = Some(*judged),
+                    Ok(Line::Refused(why)) => self.refused = Some(why),
+                    Ok(Line::Ended) => self.ended = true,
+                    Err(error) => self.died = Some(error.to_string()),
+                }
+                self.line.clear();
+            }
         }
     }
-    Ok(answer.filter(|_| ended))
 }
 
 /// Evidence first, then report and receipt: a receipt never names what is not there.
