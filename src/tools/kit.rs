@@ -1,12 +1,13 @@
 //! What a tool works with: the workspace, its artifacts and settings, the model and the array.
 
 use std::fmt;
-use std::path::{Path as FilePath, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use crate::base::{Hash, Progress};
-use crate::model::{Model, ModelError, published};
+use crate::model::Model;
 use crate::npu::{Array, Outline};
+use crate::pipeline::{open_model, outline};
 use crate::session::{Artifact, Artifacts, Event, ToolOutcome};
 use crate::skills::Library;
 use crate::workspace::{Limits, Settings, Snapshot, Workspace, WorkspaceError};
@@ -76,20 +77,7 @@ impl Kit {
 
     /// What lowering must know of the network.
     pub fn outline(&self) -> Result<Outline, String> {
-        let model = self.model()?;
-        let c = &model.config;
-        Ok(Outline {
-            name: model.name.clone(),
-            hidden: c.hidden,
-            intermediate: c.intermediate,
-            layers: c.layers,
-            heads: c.heads,
-            kv_heads: c.kv_heads,
-            head_dim: c.head_dim,
-            vocab: c.vocab,
-            qkv_bias: c.qkv_bias,
-            qk_norm: c.qk_norm,
-        })
+        Ok(outline(&*self.model()?))
     }
 
     /// The files as they are now, frozen.
@@ -119,23 +107,4 @@ impl fmt::Debug for Kit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Kit").field("workspace", &self.workspace).finish_non_exhaustive()
     }
-}
-
-/// A bundled name, a path from the workspace, or a shape alone with seeded weights.
-fn open_model(settings: &Settings, root: &FilePath) -> Result<Model, ModelError> {
-    let name = settings.model.as_str();
-    let found = || {
-        let path = root.join(name);
-        if path.exists() { Model::open(&path) } else { Model::bundled(name) }
-    };
-    let mut model = if settings.synthetic {
-        let config = published(name).map_or_else(|| found().map(|model| model.config), Ok)?;
-        Model::synthetic(name, config, settings.seed)?
-    } else {
-        found()?
-    };
-    if let Some(layers) = settings.layers {
-        model.config.layers = layers.clamp(1, model.config.layers);
-    }
-    Ok(model)
 }
