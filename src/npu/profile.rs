@@ -1,5 +1,7 @@
 //! Where the time goes: a table by kernel, four categories that add up, and a timeline.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::base::Sample;
@@ -55,6 +57,49 @@ impl Cost {
             ("tile", self.tile),
             ("host", self.host),
         ]
+    }
+}
+
+impl Cost {
+    /// Total and categories in hundredths of a millisecond, rounded so that the parts that a
+    /// person sees add up to the total that they see.
+    pub fn hundredths(&self) -> (i64, [(&'static str, i64); 4]) {
+        let total = (self.total() / 10.0).round() as i64;
+        let exact = self.categories().map(|(name, us)| (name, us / 10.0));
+        let mut parts = exact.map(|(name, part)| (name, part.floor() as i64));
+        let left = total - parts.iter().map(|(_, part)| part).sum::<i64>();
+        // What rounding down left over goes to the largest rests.
+        let rest = |at: &usize| exact[*at].1 - exact[*at].1.floor();
+        let mut order = [0, 1, 2, 3];
+        order.sort_by(|a, b| rest(b).total_cmp(&rest(a)));
+        for at in order.into_iter().take(usize::try_from(left).unwrap_or(0)) {
+            parts[at].1 += 1;
+        }
+        (total, parts)
+    }
+}
+
+/// `12.34 ms = dispatch 3.00 + upload 2.10 + tile 7.24 + host 0.00`; of a difference, what is saved.
+impl fmt::Display for Cost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ms = |hundredths: i64| hundredths as f64 / 100.0;
+        let (total, parts) = self.hundredths();
+        write!(f, "{:.2} ms = ", ms(total))?;
+        for (at, (name, part)) in parts.into_iter().enumerate() {
+            let sign = match (at, part < 0) {
+                (0, false) => "",
+                (0, true) => "−",
+                (_, false) => " + ",
+                (_, true) => " − ",
+            };
+            let amount = ms(part.abs());
+            if at == 0 {
+                write!(f, "{name} {sign}{amount:.2}")?;
+            } else {
+                write!(f, "{sign}{name} {amount:.2}")?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -263,5 +308,30 @@ impl Timeline {
             len_ns: len as u64,
         });
         self.now_ns += len;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shown_parts_add_up_to_what_is_shown() {
+        let check = |[dispatch, upload, tile, host]: [f64; 4], expected: &str| {
+            let cost = Cost { dispatch, upload, tile, host };
+            let (total, parts) = cost.hundredths();
+            assert_eq!(parts.iter().map(|(_, part)| part).sum::<i64>(), total);
+            assert_eq!(cost.to_string(), expected);
+        };
+        check([0.0; 4], "0.00 ms = dispatch 0.00 + upload 0.00 + tile 0.00 + host 0.00");
+        check([4.0; 4], "0.02 ms = dispatch 0.01 + upload 0.01 + tile 0.00 + host 0.00");
+        check(
+            [1007.0, 2006.0, 3003.0, -1009.0],
+            "5.01 ms = dispatch 1.01 + upload 2.01 + tile 3.00 − host 1.01",
+        );
+        check(
+            [-16.0, 0.0, 0.0, 0.0],
+            "-0.02 ms = dispatch −0.02 + upload 0.00 + tile 0.00 + host 0.00",
+        );
     }
 }

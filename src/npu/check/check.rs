@@ -5,9 +5,9 @@ use crate::npu::array::Array;
 use crate::npu::program::{Dispatch, Launch, Program, Work};
 
 use super::{
-    alignment, attention_alone, attention_heads, attention_layout, attention_tile, contexts,
+    alignment, attention_alone, attention_heads, attention_layout, attention_tile, cache, contexts,
     down_first, drain_alone, gemm_deny, gemm_divides, gemm_l1, gemm_l2, gemm_rows, gemm_stride,
-    gemm_tile, gemv_divides, gemv_k, gemv_l1, gemv_l2, gemv_repeat, herd, keys, merge_size,
+    gemm_tile, gemv_divides, gemv_k, gemv_l1, gemv_l2, gemv_repeat, herd, keys, layout, merge_size,
     merge_wide, names, operands, order, residency, rope_width, row_divides, scratch, vector_chain,
     vector_deny, vector_divides, vector_l1, vector_streams,
 };
@@ -54,11 +54,19 @@ const DISPATCH: &[DispatchRule] = &[
     down_first::find,
     drain_alone::find,
     attention_layout::find,
+    layout::find,
     scratch::find,
 ];
 
-const PROGRAM: &[ProgramRule] =
-    &[names::find, operands::find, order::find, residency::find, keys::find, contexts::find];
+const PROGRAM: &[ProgramRule] = &[
+    names::find,
+    operands::find,
+    order::find,
+    residency::find,
+    keys::find,
+    cache::find,
+    contexts::find,
+];
 
 /// All findings of a program, in the order of its dispatches. Errors are what the device or its
 /// compiler refuses, and what it silently gets wrong.

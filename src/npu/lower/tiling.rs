@@ -5,7 +5,7 @@ use std::fmt;
 use crate::base::Finding;
 use crate::model::Stage;
 use crate::npu::array::Array;
-use crate::npu::check::legal;
+use crate::npu::check::{corrupts_alone, legal};
 use crate::npu::cost;
 use crate::npu::program::{Kernel, Launch, Method, Tile};
 
@@ -88,7 +88,8 @@ const METHODS: [(&str, Method); 4] = [
 const FUSED_FROM: f64 = 4e9;
 
 /// The published tiling whose shape is nearest to `[m, k, n]` among those that are legal for it;
-/// where there is none, the cheapest that the rules allow, and a finding that says so.
+/// where there is none, the cheapest that the rules allow, and a finding that says so. It is right in
+/// a dispatch of its own, too.
 pub(in crate::npu) fn nearest(
     m: usize,
     k: usize,
@@ -108,13 +109,17 @@ pub(in crate::npu) fn nearest(
             let other = if *method == wanted { 0.0 } else { 1.0 };
             (distance(row) + other, Tiling::of(*method, *tile, *herd))
         })
-        .filter(|(_, tiling)| legal(&tiling.launch(kernel), array))
+        .filter(|(_, tiling)| {
+            let launch = tiling.launch(kernel);
+            legal(&launch, array) && !corrupts_alone(&launch)
+        })
         .min_by(|a, b| a.0.total_cmp(&b.0));
     if let Some((_, tiling)) = near {
         return (tiling, None);
     }
     let text = format!("no published tiling is legal for a GEMM of {m} × {k} × {n}");
-    if let Some(tiling) = gemm_tilings(m, k, n, array).first() {
+    let all = gemm_tilings(m, k, n, array);
+    if let Some(tiling) = all.iter().find(|tiling| !corrupts_alone(&tiling.launch(kernel))) {
         let hint = format!("chosen by rule: {tiling}; the kernel gate must prove it");
         return (*tiling, Some(Finding::note("", text).rule("gemm-unpublished").hint(hint)));
     }
