@@ -9,7 +9,7 @@ use pilotfish::npu::{
     Array, Kernel, Machine, Outline, Program, ProgramText, Work, check, cost, effect, lower, moves,
     suggest,
 };
-use pilotfish::tensor::{NoTap, compare};
+use pilotfish::tensor::{Comparison, NoTap};
 
 /// Tokens that decode attends to.
 const CONTEXT: usize = 64;
@@ -213,7 +213,7 @@ fn moves_keep_the_meaning() {
                 if EXACT.contains(&best.name) {
                     assert!(after == before, "{name}: {}", best.words);
                 }
-                let cosine = compare(&after, &first).cosine;
+                let cosine = Comparison::of(&first, &after).cosine;
                 assert!(cosine > 0.99, "{name}: {cosine} after {}", best.words);
                 before = after;
             }
@@ -226,7 +226,7 @@ fn moves_keep_the_meaning() {
             let wide = pad.apply(&padded, &site, &array).unwrap();
             assert_eq!(errors(&wide, &array), [""; 0], "{name} {dimension}");
             let after = run(&wide, &programs[1], &model, &array);
-            let cosine = compare(&after, &first).cosine;
+            let cosine = Comparison::of(&first, &after).cosine;
             assert!(cosine > 0.99, "{name}: {cosine} with {dimension} {width}");
         }
     }
