@@ -187,10 +187,8 @@ impl<'a> Cut<'a> {
     fn skip_string(&mut self, quote: char) {
         let rest = &self.text[self.at..];
         let triple: String = [quote; 3].iter().collect();
-        let (open, close) = match rest.starts_with(&triple) {
-            true => (3, triple.as_str()),
-            false => (1, &triple[..1]),
-        };
+        let is_long = rest.starts_with(&triple);
+        let (open, close) = if is_long { (3, triple.as_str()) } else { (1, &triple[..1]) };
         let mut inside = open;
         while inside < rest.len() {
             let here = &rest[inside..];

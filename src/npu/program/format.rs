@@ -109,7 +109,11 @@ fn quoted(text: &str) -> String {
 
 /// One block as text: the comments of `old` stand where they stood, those of keys that are gone at
 /// its end.
-pub(super) fn render(header: &str, lines: &Lines, old: Option<&Block<'_>>) -> String {
+pub(super) fn render(
+    header: &str,
+    lines: &[(&'static str, String)],
+    old: Option<&Block<'_>>,
+) -> String {
     let mut out: Vec<String> = Vec::new();
     if let Some(old) = old {
         out.extend(old.leading.iter().cloned());
