@@ -9,6 +9,7 @@
 
 mod architecture;
 mod child;
+mod buffers;
 mod gates;
 mod kill;
 mod mind;
@@ -17,6 +18,7 @@ mod oracle;
 mod program;
 mod room;
 mod session;
+mod rounding;
 mod simulate;
 mod tools;
 mod workspace;
