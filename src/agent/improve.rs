@@ -112,8 +112,9 @@ impl<'a> Walk<'a> {
         let fits = |walk: &Self, suggestion: &Value| {
             let gain = suggestion["gain_us"].as_f64().unwrap_or_default();
             let name = suggestion["move"].as_str().unwrap_or_default();
-            gain > 0.0
-                && gain >= least
+            let mends = suggestion["mends"].as_u64().unwrap_or_default();
+            (gain > 0.0 || mends > 0)
+                && (gain >= least || mends > 0)
                 && !attempt.failed.contains(&suggestion["effect"])
                 && !walk.is_rejected(&attempt.stage, suggestion)
                 && !walk.is_avoided(name)
@@ -241,6 +242,15 @@ impl<'a> Walk<'a> {
         self.undo_to(stage, 0)?;
         let args = json!({ "stage": stage, "kind": "reverted", "change": change });
         self.must("profile", args)?;
+        // What failed on the step is judged on what it was taken back to.
+        let failed = |gate: &&String| {
+            let verdict = &self.names["gates"][gate.as_str()]["verdict"];
+            verdict.is_string() && *verdict != "pass"
+        };
+        let failed: Vec<&String> = attempt.improve.gates.iter().filter(failed).collect();
+        for gate in failed {
+            self.try_gate(gate)?;
+        }
         let before = self.names["now"][stage].clone();
         self.row(stage, change, "reverted", &before, tried, receipt);
         Ok(())

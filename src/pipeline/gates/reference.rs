@@ -5,6 +5,7 @@ use crate::model::{Cache, Held, Logits, ModelError, Oracle, Stage, greedy, refer
 use crate::npu::floor as lower_bound;
 use crate::pipeline::case::Case;
 use crate::pipeline::deployment::outline;
+use crate::pipeline::evidence::DECODE_CONTEXT;
 use crate::pipeline::gate::Judgement;
 use crate::pipeline::metric::{Bound, hard, recorded};
 use crate::pipeline::prompts::{SHORT, text};
@@ -170,7 +171,7 @@ pub(super) fn floor(case: &Case) -> Judgement {
     let mut judgement = Judgement::default();
     let mut words = Vec::new();
     for (stage, tokens) in
-        [(Stage::Prefill, deployment.settings.seq), (Stage::Decode, deployment.settings.seq)]
+        [(Stage::Prefill, deployment.settings.seq), (Stage::Decode, DECODE_CONTEXT)]
     {
         let floor = lower_bound(&outline, &deployment.array, stage, tokens);
         judgement.metrics.extend([
