@@ -12,6 +12,7 @@ mod child;
 mod buffers;
 mod gates;
 mod kill;
+mod device_tools;
 mod mind;
 mod need;
 mod oracle;

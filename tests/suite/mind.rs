@@ -280,7 +280,7 @@ fn shipped_skills_speak_of_things_that_exist() {
     let specs = pilotfish::tools::toolbox().specs();
     let known = Known {
         tools: specs.iter().map(|spec| spec.name.to_owned()).collect(),
-        moves: moves(),
+        moves: pilotfish::npu::moves::all().iter().map(|made| made.name().to_owned()).collect(),
         gates: pilotfish::pipeline::gates().iter().map(|gate| gate.id.to_owned()).collect(),
         skills: library.skills().iter().map(|skill| skill.name.clone()).collect(),
     };
@@ -293,14 +293,6 @@ fn shipped_skills_speak_of_things_that_exist() {
     for phase in Phase::ALL {
         assert!(library.of_phase(phase).count() > 0, "{phase}");
     }
-}
-
-/// Until the moves have landed, those that the issue names.
-fn moves() -> Vec<String> {
-    let landed = pilotfish::npu::moves::all().iter().map(|made| made.name().to_owned());
-    let named = ["make-static", "mark-intermediate", "pad-heads", "pad-dims", "move-to-npu"];
-    let named = named.into_iter().chain(["align-layout", "retile", "merge-dispatches"]);
-    landed.chain(named.map(str::to_owned)).collect()
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Phase 7: all gates again on a clean copy, then inputs that nobody could know before the freeze.
 
-use crate::base::Finding;
+use crate::base::{Finding, Hash, Hasher};
+use crate::model::Stage;
 use crate::pipeline::answer::{Answer, Exhibit};
 use crate::pipeline::cache::Cache;
 use crate::pipeline::case::Case;
@@ -26,6 +27,16 @@ pub(super) fn evaluator(case: &Case) -> Judgement {
     evaluation(case).0
 }
 
+/// What both programs do, whatever is written around it.
+fn programs(case: &Case) -> Result<Hash, String> {
+    let mut hasher = Hasher::new();
+    for stage in Stage::ALL {
+        let program = case.sources().deployment.program(stage)?;
+        hasher.part(&serde_json::to_vec(&program).map_err(|error| error.to_string())?);
+    }
+    Ok(hasher.finish())
+}
+
 /// The judgement, and that of every gate on the way.
 pub(in crate::pipeline) fn evaluation(case: &Case) -> (Judgement, Vec<Answer>) {
     match evaluated(case) {
@@ -42,8 +53,9 @@ fn evaluated(case: &Case) -> Result<(Judgement, Vec<Answer>), String> {
     // 2. The clean room: the snapshot alone, a cache of its own, nothing that was prepared.
     let room = tempfile::tempdir().map_err(|error| format!("no clean room: {error}"))?;
     let copy = original.copy_to(room.path())?;
-    // 3. The snapshot is committed to; only now are seeds drawn.
-    let seed = hidden_seed(&copy.hash, case.seed());
+    // 3. The snapshot is committed to; only now are seeds drawn: from the deployment itself, so
+    //    that a changed document or comment does not draw again after a fail.
+    let seed = hidden_seed(&programs(case)?, case.seed());
     let cache = Cache::at(room.path().join("cache"));
     let progress = case.sources().progress.clone();
     let clean = Case::with_cache(copy, Phase::Integration, seed, progress, cache)?;
