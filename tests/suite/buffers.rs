@@ -179,7 +179,8 @@ fn what_the_compiler_lets_through_is_silently_wrong() {
     });
     let (right, wrong) = (made(&honest.first), made(&ragged.first));
     let column = |from: usize, to: usize| {
-        let pick = |x: &[f32]| x.chunks(256).flat_map(|row| row[from..to].to_vec()).collect();
+        let pick =
+            |x: &[f32]| x.chunks(256).flat_map(|row| row[from..to].to_vec()).collect::<Vec<f32>>();
         cosine(&pick(&right), &pick(&wrong))
     };
     assert!(column(0, 192) > 0.999_99, "{}", column(0, 192));

@@ -106,7 +106,10 @@ fn moves_are_taken_back_to_the_byte() {
         assert_eq!(bench.text(PREFILL), text);
     }
     let more = bench.run("undo_move", json!({ "stage": "prefill" })).outcome;
-    assert!(matches!(&more, ToolOutcome::Failed { text, .. } if text.contains("no move")), "{more:?}");
+    assert!(
+        matches!(&more, ToolOutcome::Failed { text, .. } if text.contains("no move")),
+        "{more:?}"
+    );
 }
 
 #[test]
@@ -135,7 +138,10 @@ fn what_the_array_refuses_is_not_written() {
         ),
     ] {
         let outcome = bench.run("apply_move", args).outcome;
-        assert!(matches!(&outcome, ToolOutcome::Failed { text, .. } if text.contains(told)), "{outcome:?}");
+        assert!(
+            matches!(&outcome, ToolOutcome::Failed { text, .. } if text.contains(told)),
+            "{outcome:?}"
+        );
         assert_eq!(bench.text(PREFILL), before);
     }
 }
@@ -170,7 +176,10 @@ fn a_kept_step_carries_the_change_since_the_last_one() {
 #[test]
 fn a_phase_is_not_entered_before_the_one_before_it_has_closed() {
     let bench = Bench::new();
-    assert!(matches!(bench.run("enter_phase", json!({ "phase": "reference" })).outcome, ToolOutcome::Done { .. }));
+    assert!(matches!(
+        bench.run("enter_phase", json!({ "phase": "reference" })).outcome,
+        ToolOutcome::Done { .. }
+    ));
     fs::write(bench.place("pilotfish.toml"), "model = \"tiny-llama\"\n").unwrap();
     let ran = bench.run("enter_phase", json!({ "phase": "kernels" }));
     let ToolOutcome::Failed { value, .. } = ran.outcome else { panic!() };

@@ -19,9 +19,10 @@ use crate::need;
 fn workspace(model: &str, seq: usize, change: impl Fn(&mut Program)) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
-    let opened = match Path::new(model).exists() {
-        true => Model::open(Path::new(model)).unwrap(),
-        false => Model::bundled(model).unwrap(),
+    let opened = if Path::new(model).exists() {
+        Model::open(Path::new(model)).unwrap()
+    } else {
+        Model::bundled(model).unwrap()
     };
     fs::write(
         root.join("pilotfish.toml"),

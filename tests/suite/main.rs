@@ -8,10 +8,10 @@
 )]
 
 mod architecture;
-mod child;
 mod buffers;
 mod gates;
 mod kill;
+mod child;
 mod device_tools;
 mod mind;
 mod need;

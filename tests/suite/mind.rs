@@ -142,7 +142,7 @@ impl World {
             claim: String::new(),
             headline: "as measured".to_owned(),
             margin: 0.0,
-            metrics: vec![metric(spoilt.map_or("cosine", |spoilt| spoilt.2), 0.0).clone(), {
+            metrics: vec![metric(spoilt.map_or("cosine", |spoilt| spoilt.2), 0.0), {
                 let margin = if spoilt.is_some() { -1.0 } else { 1.0 };
                 metric(spoilt.map_or("cosine", |spoilt| spoilt.2), margin)
             }],
