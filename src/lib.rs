@@ -49,6 +49,7 @@ pub mod tools;
 
 pub mod runtime;
 
+#[allow(dead_code, unused_imports, reason = "the panes are drawn once the screen's loop is there")]
 pub mod tui;
 
 pub mod cli;

@@ -171,9 +171,8 @@ impl<'a> Walk<'a> {
     pub(super) fn debug_skill(&mut self, signal: &Signal) -> Option<String> {
         let library = self.library;
         let mut triggered = library.triggered(signal).filter(|(skill, _)| skill.is_debug());
-        let (skill, why) = triggered.find(|(skill, _)| {
-            skill.recipe.is_some() && !self.path.iter().any(|name| *name == skill.name)
-        })?;
+        let (skill, why) = triggered
+            .find(|(skill, _)| skill.recipe.is_some() && !self.path.contains(&skill.name))?;
         self.say(format!("{why} → skill `{}`", skill.name));
         if let Some(list) = self.names["debugged"].as_array_mut() {
             list.push(json!({ "skill": skill.name, "why": why }));

@@ -49,15 +49,15 @@ impl Judge {
         let workspace = self.workspace.unwrap_or_default();
         let progress = match self.json {
             true => Progress::silent(),
-            false => Progress::to(|words| output::complain(words), |_| ()),
+            false => Progress::to(output::complain, |_| ()),
         };
         let gate = self.gate.as_deref();
         let judged = judge_workspace(&workspace, gate, self.seed, &progress);
         let evaluation = judged.map_err(|why| Problem::usage(why, ""))?;
         if self.json {
-            output::json(&evaluation)?
+            output::json(&evaluation)?;
         } else {
-            tell(&evaluation)
+            tell(&evaluation);
         }
         Ok(match evaluation.verdict {
             Verdict::Pass => 0,

@@ -78,8 +78,8 @@ fn tell(model: &Model, as_json: bool) -> anyhow::Result<u8> {
             "config": c,
             "parameters": c.parameters(),
             "weight_bytes": model.weights.bytes(),
-            "tokens": model.tokenizer.as_ref().map(|tokenizer| tokenizer.len()),
-            "chat": model.tokenizer.as_ref().is_some_and(|tokenizer| tokenizer.has_chat()),
+            "tokens": model.tokenizer.as_ref().map(crate::model::Tokenizer::len),
+            "chat": model.tokenizer.as_ref().is_some_and(crate::model::Tokenizer::has_chat),
             "hash": model.hash(),
             "findings": model.findings,
         }))?;

@@ -58,9 +58,9 @@ impl Skills {
             Command::Show { name } => {
                 let skill = named(&library, name)?;
                 if self.json {
-                    output::json(&told(skill))?
+                    output::json(&told(skill))?;
                 } else {
-                    output::say(&skill.body)
+                    output::say(&skill.body);
                 }
                 Ok(0)
             }

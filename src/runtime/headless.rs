@@ -2,7 +2,7 @@
 
 use super::handle::{Ended, Handle};
 use super::update::Update;
-use crate::session::{Phase, State};
+use crate::session::{Judged, Phase, State};
 
 /// How a deployment ended; its number is the exit code of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,11 +18,11 @@ pub enum Outcome {
 impl Outcome {
     pub fn of(state: &State) -> Self {
         let done = state.phase == Phase::Evaluation && state.blocker.is_none();
-        let passed = |gate: &str| state.gates.get(&gate.into()).is_some_and(|last| last.passed());
-        if done && passed("evaluator") && state.gates.values().all(|last| last.passed()) {
+        let passed = |gate: &str| state.gates.get(&gate.into()).is_some_and(Judged::passed);
+        if done && passed("evaluator") && state.gates.values().all(Judged::passed) {
             return Self::Passed;
         }
-        let failed = state.gates.values().any(|last| last.failed());
+        let failed = state.gates.values().any(Judged::failed);
         if failed { Self::Failed } else { Self::Blocked }
     }
 

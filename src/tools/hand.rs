@@ -40,7 +40,6 @@ pub(super) trait Hand: Send + Sync + 'static {
 
 /// Where and how the work is done.
 pub(super) struct At<'a> {
-    pub call: &'a ToolCall,
     /// The form in which a person allowed it.
     pub answer: &'a Answer,
     pub kit: &'a Kit,
@@ -62,7 +61,7 @@ impl<E: ToString> From<E> for Failure {
 
 impl Failure {
     /// Refused by checks: the findings go along, for triggers and for people.
-    pub fn of_findings(what: &str, findings: &[Finding]) -> Self {
+    pub(super) fn of_findings(what: &str, findings: &[Finding]) -> Self {
         let errors = findings.iter().filter(|finding| finding.is_error());
         let told: Vec<String> = errors.map(ToString::to_string).collect();
         let text = format!("{what}\n{}", told.join("\n"));
@@ -121,7 +120,7 @@ impl<H: Hand> Tool for By<H> {
             if stop.is_wanted() {
                 return ToolOutcome::Stopped.into();
             }
-            let at = At { call: &call, answer: &answer, kit: &kit, stop: &stop };
+            let at = At { answer: &answer, kit: &kit, stop: &stop };
             H::work(args, &at).unwrap_or_else(|Failure { text, value }| {
                 if stop.is_wanted() {
                     return ToolOutcome::Stopped.into();

@@ -38,7 +38,7 @@ pub(super) struct Made {
 const MOST: u64 = 16 << 20;
 
 impl Stack {
-    pub fn open(kit: &Kit, stage: Stage) -> Result<Self, Failure> {
+    pub(super) fn open(kit: &Kit, stage: Stage) -> Result<Self, Failure> {
         let place = place(kit, stage);
         let stack = match file::read(&place, MOST) {
             Ok(bytes) => serde_json::from_slice(&bytes)?,
@@ -49,7 +49,7 @@ impl Stack {
     }
 
     /// How many moves are in force in this text. One that a person has edited since counts all.
-    pub fn depth(&self, kit: &Kit, stage: Stage, text: &str) -> Result<usize, Failure> {
+    pub(super) fn depth(&self, kit: &Kit, stage: Stage, text: &str) -> Result<usize, Failure> {
         let now = hash(text);
         if let Some(at) = self.moves.iter().rposition(|made| made.after == now) {
             return Ok(at + 1);
@@ -63,7 +63,7 @@ impl Stack {
     }
 
     /// Notes a move that is about to be made on top of `depth` others.
-    pub fn push(&mut self, kit: &Kit, depth: usize, made: Made) -> Result<(), Failure> {
+    pub(super) fn push(&mut self, kit: &Kit, depth: usize, made: Made) -> Result<(), Failure> {
         self.moves.truncate(depth);
         self.kept.retain(|kept| *kept <= depth);
         self.moves.push(made);
@@ -71,12 +71,12 @@ impl Stack {
     }
 
     /// The last of the moves in force.
-    pub fn last(&self, depth: usize) -> Option<&Made> {
+    pub(super) fn last(&self, depth: usize) -> Option<&Made> {
         self.moves.get(depth.checked_sub(1)?)
     }
 
     /// A step was kept: what follows is compared with it.
-    pub fn keep(&mut self, kit: &Kit, text: &str) -> Result<(), Failure> {
+    pub(super) fn keep(&mut self, kit: &Kit, text: &str) -> Result<(), Failure> {
         let now = hash(text);
         let at = self.moves.iter().rposition(|made| made.after == now);
         let depth = at.map_or(0, |at| at + 1);
@@ -96,7 +96,7 @@ impl Stack {
 
 impl Made {
     /// The program file as it was before the move.
-    pub fn before(&self, kit: &Kit, stage: Stage) -> Result<String, Failure> {
+    pub(super) fn before(&self, kit: &Kit, stage: Stage) -> Result<String, Failure> {
         Ok(Snapshot::open(&kit.workspace, &self.snapshot)?.text(&path(stage))?)
     }
 }

@@ -79,6 +79,7 @@ actions! {
     PreviousPhase = "previous-phase", "go to the phase before";
     FirstEvent = "first-event", "go to the first event";
     LastEvent = "last-event", "go to the last event";
+    Fork = "fork", "go on from here, in a session of its own";
     // The program.
     Palette = "palette", "search everything that can be done";
     Help = "help", "show the keys";

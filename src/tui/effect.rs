@@ -11,11 +11,18 @@ pub enum Effect {
     /// Open a file of the workspace in the person's editor.
     EditDocument(String),
     /// Let the person rewrite a proposal in their editor; what they save is applied.
-    EditProposal { call: CallId, path: String, text: String },
+    EditProposal {
+        call: CallId,
+        path: String,
+        text: String,
+    },
     /// Let the person write their message in their editor.
     EditDraft(String),
     /// Show an artifact on the whole screen.
-    Show { title: String, artifact: ArtifactId },
+    Show {
+        title: String,
+        artifact: ArtifactId,
+    },
     Suspend,
     Redraw,
     /// Leave, with something for whoever opened the screen to do.

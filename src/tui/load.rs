@@ -7,15 +7,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::proposal::Proposal;
-use crate::base::ArtifactId;
+use crate::base::{ArtifactId, Hash};
 use crate::npu::Profile;
-use crate::session::{Artifacts, ToolCall};
+use crate::session::{Artifacts, Grant, ToolCall};
+use crate::workspace::Path;
 
 /// Something to fetch.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Wanted {
-    /// A file of the workspace, by its path from the root.
-    Document(String),
+    /// A file of the workspace, by its path from the root; as it is now, or as it was then.
+    Document(String, Option<Hash>),
     Text(ArtifactId),
     Profile(ArtifactId),
     /// What a waiting call would change.
@@ -34,7 +35,8 @@ pub enum Got {
 impl Wanted {
     fn key(&self) -> String {
         match self {
-            Self::Document(path) => format!("document {path}"),
+            Self::Document(path, None) => format!("document {path}"),
+            Self::Document(path, Some(hash)) => format!("document {path} {hash}"),
             Self::Text(id) => format!("text {id}"),
             Self::Profile(id) => format!("profile {id}"),
             Self::Proposal(call) => format!("proposal {}", call.id),
@@ -75,15 +77,17 @@ impl Loaded {
 
     /// A document was saved: the text that is here is no longer all there is.
     pub(crate) fn changed(&mut self, path: &str) {
-        if let Some(slot) = self.slots.get_mut(&Wanted::Document(path.to_owned()).key()) {
+        if let Some(slot) = self.slots.get_mut(&Wanted::Document(path.to_owned(), None).key()) {
             slot.stale = true;
         }
-        // A proposal is a difference from files that may now be others.
-        self.slots.retain(|key, slot| !key.starts_with("proposal ") || slot.asked);
+        self.forget_proposals();
     }
 
-    pub(crate) fn document(&self, path: &str) -> Option<&Got> {
-        self.get(&Wanted::Document(path.to_owned()))
+    /// A proposal is a difference from files, and those may now be others.
+    pub(crate) fn forget_proposals(&mut self) {
+        for (_, slot) in self.slots.iter_mut().filter(|(key, _)| key.starts_with("proposal ")) {
+            slot.stale = true;
+        }
     }
 
     pub(crate) fn get(&self, wanted: &Wanted) -> Option<&Got> {
@@ -105,13 +109,17 @@ impl Loaded {
     }
 }
 
+/// Tells what `always` would grant for a call.
+pub type Granting = Arc<dyn Fn(&ToolCall) -> Option<Grant> + Send + Sync>;
+
 /// Fetches from the disk; called on the blocking pool.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Loader {
-    /// The root of the workspace.
-    pub workspace: PathBuf,
+    /// The root of the workspace; a recording may have none.
+    pub workspace: Option<PathBuf>,
     /// The folder of the session.
     pub session: PathBuf,
+    pub granting: Granting,
 }
 
 /// A longer document is cut: nobody reads it on a screen.
@@ -120,10 +128,7 @@ const MOST_TEXT: usize = 4 << 20;
 impl Loader {
     pub fn fetch(&self, wanted: &Wanted) -> Got {
         match wanted {
-            Wanted::Document(path) => match fs::read(self.workspace.join(path)) {
-                Ok(bytes) => text(&bytes),
-                Err(error) => Got::Missing(error.to_string()),
-            },
+            Wanted::Document(path, then) => self.document(path, then.as_ref()),
             Wanted::Text(id) => match Artifacts::of(&self.session).read(id) {
                 Ok(bytes) => text(&bytes),
                 Err(error) => Got::Missing(error.to_string()),
@@ -138,8 +143,29 @@ impl Loader {
                 }
             }
             Wanted::Proposal(call) => {
-                Got::Proposal(Arc::new(Proposal::of(call, &self.workspace)))
+                let workspace = self.workspace.as_deref().unwrap_or(&self.session);
+                let mut proposal = Proposal::of(call, workspace);
+                proposal.grant = (self.granting)(call);
+                Got::Proposal(Arc::new(proposal))
             }
+        }
+    }
+
+    /// As it was then, if the session keeps that; as it is now otherwise.
+    fn document(&self, path: &str, then: Option<&Hash>) -> Got {
+        let kept = then.map(|hash| ArtifactId::from(hash.as_str()));
+        if let Some(Ok(bytes)) = kept.map(|id| Artifacts::of(&self.session).read(&id)) {
+            return text(&bytes);
+        }
+        let Ok(path) = Path::new(path) else {
+            return Got::Missing("it is outside of the workspace".to_owned());
+        };
+        let Some(workspace) = &self.workspace else {
+            return Got::Missing("the recording does not hold it".to_owned());
+        };
+        match fs::read(workspace.join(path.as_str())) {
+            Ok(bytes) => text(&bytes),
+            Err(error) => Got::Missing(error.to_string()),
         }
     }
 }

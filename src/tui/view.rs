@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::keymap::Keymap;
-use super::load::Loaded;
+use super::load::{Loaded, Wanted};
 use super::theme::Theme;
 use crate::base::{CallId, Sample, Time};
 use crate::runtime::Update;
@@ -19,6 +19,16 @@ pub(crate) struct View<'a> {
     pub now: Time,
     /// The pane has the keys.
     pub focused: bool,
+    /// The state is one of a recording: documents are shown as they were then.
+    pub recorded: bool,
+}
+
+impl View<'_> {
+    /// A document as it belongs to the state that is shown.
+    pub(crate) fn document(&self, path: &str) -> Wanted {
+        let then = self.state.documents.get(path).map(|document| document.hash.clone());
+        Wanted::Document(path.to_owned(), then.filter(|_| self.recorded))
+    }
 }
 
 /// What is being said and done now. Facts overtake it; it may be lost without harm.

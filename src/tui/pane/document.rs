@@ -36,7 +36,7 @@ impl Document {
     }
 
     fn text<'a>(&self, view: &View<'a>) -> Option<&'a Arc<str>> {
-        match view.loaded.document(self.path) {
+        match view.loaded.get(&view.document(self.path)) {
             Some(Got::Text(text)) => Some(text),
             _ => None,
         }
@@ -73,8 +73,8 @@ impl Pane for Document {
         self.title
     }
 
-    fn wants(&self, _view: &View<'_>) -> Vec<Wanted> {
-        vec![Wanted::Document(self.path.to_owned())]
+    fn wants(&self, view: &View<'_>) -> Vec<Wanted> {
+        vec![view.document(self.path)]
     }
 
     fn act(&mut self, action: Action, _view: &View<'_>) -> Option<Effect> {
@@ -117,7 +117,10 @@ impl Pane for Document {
     fn draw(&self, view: &View<'_>, area: Rect, buffer: &mut Buffer) {
         let theme = view.theme;
         if self.made_of.is_none() {
-            let words = match view.loaded.document(self.path) {
+            let words = match view.loaded.get(&view.document(self.path)) {
+                Some(Got::Missing(_)) if view.recorded => {
+                    format!("the recording does not hold `{}`", self.path)
+                }
                 Some(Got::Missing(_)) => {
                     format!("`{}` is not written yet: it comes with the first phase", self.path)
                 }

@@ -2,6 +2,8 @@
 
 mod document;
 mod gates;
+mod item;
+mod list;
 mod pane;
 mod profile;
 mod scroll;
@@ -10,6 +12,7 @@ mod transcript;
 
 pub(crate) use document::Document;
 pub(crate) use gates::Gates;
+pub(crate) use item::verdict_look;
 pub(crate) use pane::Pane;
 pub(crate) use profile::Profiles;
 pub(crate) use scroll::Scroll;

@@ -1,14 +1,14 @@
 //! A change of a text: hunks with line numbers, and the words within a line that differ.
 
-use std::time::Duration;
-
 use ratatui::text::{Line, Span};
-use similar::{ChangeTag, TextDiff};
+use similar::{Algorithm, ChangeTag, TextDiff};
 
 use super::text::{lines, one_line, pad_left, span};
 use crate::base::plural;
 use crate::tui::slot::Slot;
 use crate::tui::theme::Theme;
+use crate::workspace;
+use crate::workspace::Mark;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Change {
@@ -28,40 +28,26 @@ pub(crate) struct Hunk {
 
 #[derive(Clone, Debug, PartialEq)]
 struct Piece {
-    tag: ChangeTag,
+    mark: Mark,
     old: Option<usize>,
     new: Option<usize>,
     /// Runs of text; the flag says that the run differs from the other side.
     runs: Vec<(bool, String)>,
 }
 
-/// Lines that are shown around what changed.
-const CONTEXT: usize = 3;
-/// A diff that takes longer is finished roughly.
-const PATIENCE: Duration = Duration::from_millis(300);
+/// Lines that share less are two lines, not one that was changed.
+const ALIKE: f32 = 0.4;
+/// Words of longer lines are not compared.
+const MOST: usize = 2000;
 
 impl Change {
+    /// The hunks are those of `workspace::hunks`, so that a number means the same to a tool.
     pub(crate) fn between(path: &str, before: &str, after: &str) -> Self {
-        let diff = TextDiff::configure().timeout(PATIENCE).diff_lines(before, after);
-        let mut change = Self { path: one_line(path), ..Self::default() };
-        for group in diff.grouped_ops(CONTEXT) {
-            let Some(first) = group.first() else { continue };
-            let (old, new) = (first.old_range().start + 1, first.new_range().start + 1);
-            let mut lines = Vec::new();
-            for piece in group.iter().flat_map(|op| diff.iter_inline_changes(op)) {
-                let runs = piece.iter_strings_lossy();
-                let runs = runs.map(|(differs, text)| (differs, text.into_owned())).collect();
-                match piece.tag() {
-                    ChangeTag::Insert => change.added += 1,
-                    ChangeTag::Delete => change.removed += 1,
-                    ChangeTag::Equal => (),
-                }
-                let (old, new) = (piece.old_index(), piece.new_index());
-                lines.push(Piece { tag: piece.tag(), old, new, runs });
-            }
-            change.hunks.push(Hunk { old, new, lines });
-        }
-        change
+        let hunks = workspace::hunks(before.as_bytes(), after.as_bytes());
+        let count = |mark| hunks.iter().map(|hunk| hunk.count(mark)).sum();
+        let (added, removed) = (count(Mark::Added), count(Mark::Removed));
+        let hunks = hunks.iter().map(Hunk::of).collect();
+        Self { path: one_line(path), hunks, added, removed }
     }
 
     /// `+9 −23 in 2 hunks`.
@@ -81,7 +67,9 @@ impl Change {
         for (at, hunk) in self.hunks.iter().enumerate() {
             let mut head = Vec::new();
             let here = selected == Some(at);
-            head.push(span(if here { "▸ " } else { "  " }, theme.of(Slot::Accent)));
+            if selected.is_some() {
+                head.push(span(if here { "▸ " } else { "  " }, theme.of(Slot::Accent)));
+            }
             match taken.and_then(|taken| taken.get(at)) {
                 Some(true) => head.push(span("[✓] ", theme.of(Slot::Good))),
                 Some(false) => head.push(span("[ ] ", theme.of(Slot::Dim))),
@@ -102,15 +90,72 @@ impl Change {
     }
 }
 
+impl Hunk {
+    fn of(hunk: &workspace::Hunk) -> Self {
+        let (mut old, mut new) = (hunk.old_start, hunk.new_start);
+        let mut pieces: Vec<Piece> = Vec::new();
+        for line in &hunk.lines {
+            let text = String::from_utf8_lossy(&line.bytes).into_owned();
+            let mut piece =
+                Piece { mark: line.mark, old: None, new: None, runs: vec![(true, text)] };
+            if line.mark != Mark::Added {
+                old += 1;
+                piece.old = Some(old);
+            }
+            if line.mark != Mark::Removed {
+                new += 1;
+                piece.new = Some(new);
+            }
+            pieces.push(piece);
+        }
+        for run in pieces.chunk_by_mut(|a, b| (a.mark == Mark::Same) == (b.mark == Mark::Same)) {
+            let removed = run.iter().filter(|piece| piece.mark == Mark::Removed).count();
+            let (gone, come) = run.split_at_mut(removed);
+            gone.iter_mut().zip(come).for_each(|(gone, come)| compare(gone, come));
+        }
+        Self { old: hunk.old_start + 1, new: hunk.new_start + 1, lines: pieces }
+    }
+}
+
+/// Marks the words in which two lines differ, if they are the same line at all.
+fn compare(gone: &mut Piece, come: &mut Piece) {
+    let (old, new) = (gone.runs[0].1.clone(), come.runs[0].1.clone());
+    if old.len() + new.len() > MOST {
+        return;
+    }
+    let diff = TextDiff::configure().algorithm(Algorithm::Myers).diff_words(&old, &new);
+    if diff.ratio() < ALIKE {
+        return;
+    }
+    (gone.runs, come.runs) = (Vec::new(), Vec::new());
+    for change in diff.iter_all_changes() {
+        let text = change.value();
+        match change.tag() {
+            ChangeTag::Delete => push(&mut gone.runs, true, text),
+            ChangeTag::Insert => push(&mut come.runs, true, text),
+            ChangeTag::Equal => {
+                push(&mut gone.runs, false, text);
+                push(&mut come.runs, false, text);
+            }
+        }
+    }
+}
+
+fn push(runs: &mut Vec<(bool, String)>, differs: bool, text: &str) {
+    match runs.last_mut() {
+        Some((last, run)) if *last == differs => run.push_str(text),
+        _ => runs.push((differs, text.to_owned())),
+    }
+}
+
 impl Piece {
     fn row(&self, digits: usize, theme: &Theme) -> Line<'static> {
-        let (sign, plain, strong) = match self.tag {
-            ChangeTag::Insert => ("+ ", Slot::Added, Slot::AddedWord),
-            ChangeTag::Delete => ("− ", Slot::Removed, Slot::RemovedWord),
-            ChangeTag::Equal => ("  ", Slot::Dim, Slot::Dim),
+        let (sign, plain, strong) = match self.mark {
+            Mark::Added => ("+ ", Slot::Added, Slot::AddedWord),
+            Mark::Removed => ("− ", Slot::Removed, Slot::RemovedWord),
+            Mark::Same => ("  ", Slot::Dim, Slot::Dim),
         };
-        let number =
-            |line: Option<usize>| line.map_or(String::new(), |line| (line + 1).to_string());
+        let number = |line: Option<usize>| line.map_or(String::new(), |line| line.to_string());
         let gutter = format!(
             "{} {} ",
             pad_left(&number(self.old), digits),
@@ -120,7 +165,7 @@ impl Piece {
         // All of a line differing says no more than the sign does.
         let all = self.runs.iter().all(|(differs, text)| *differs || text.trim().is_empty());
         for (differs, text) in &self.runs {
-            let text = lines(text).concat();
+            let text = lines(text.trim_end_matches(['\n', '\r'])).concat();
             let style = theme.of(if *differs && !all { strong } else { plain });
             spans.push(Span::styled(text, style));
         }
@@ -144,6 +189,15 @@ mod tests {
         assert_eq!(shown[4], " 5    − line 5");
         assert_eq!(shown[5], "    5 + line five");
         assert!(shown.contains(&"▸ [ ] hunk 2/2 · line 17".to_owned()), "{shown:#?}");
+        let theme = Theme::default();
+        let words: Vec<&str> = rows[5]
+            .1
+            .spans
+            .iter()
+            .filter(|span| span.style == theme.of(Slot::AddedWord))
+            .map(|span| span.content.as_ref())
+            .collect();
+        assert_eq!(words, ["five"]);
     }
 
     #[test]

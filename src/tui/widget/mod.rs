@@ -2,6 +2,7 @@
 
 mod bar;
 mod change;
+mod editor;
 mod frame;
 mod markdown;
 mod markdown_table;
@@ -9,7 +10,8 @@ mod text;
 mod wrap;
 
 pub(crate) use bar::{Part, Shape, meter, stacked};
-pub(crate) use change::{Change, Hunk};
+pub(crate) use change::Change;
+pub(crate) use editor::Editor;
 pub(crate) use frame::{boxed, fill, rule, scrollbar, scrub};
 pub(crate) use markdown::{Page, Row, render};
 pub(crate) use text::{

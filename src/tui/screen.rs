@@ -1,0 +1,21 @@
+//! What was drawn where, so that a click finds what it was meant for.
+
+use ratatui::layout::Rect;
+
+use crate::session::Autonomy;
+
+/// A part of the screen that answers the mouse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Spot {
+    Overlay,
+    Approval,
+    Transcript,
+    Pane,
+    Composer,
+    /// The tab of a pane; none is the transcript's, where both do not fit.
+    Tab(Option<usize>),
+    /// A stop of the autonomy slider.
+    Stop(Autonomy),
+}
+
+pub(super) type Spotted = (Rect, Spot);
