@@ -49,7 +49,12 @@ pub mod tools;
 
 pub mod runtime;
 
-#[allow(dead_code, unused_imports, reason = "the panes are drawn once the screen's loop is there")]
+#[allow(
+    dead_code,
+    unused_imports,
+    unreachable_pub,
+    reason = "the loop of the screen is not there yet"
+)]
 pub mod tui;
 
 pub mod cli;

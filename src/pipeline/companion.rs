@@ -1,4 +1,4 @@
-//! The same network once more with the device's published rounding: what an honest target may err by.
+//! The same network with the published rounding: what an honest target may err by.
 //!
 //! It follows the graph, not the program, and shares no code with the simulator's kernels. From the
 //! program it takes only what changes rounding: how each product is made, and where attention runs.

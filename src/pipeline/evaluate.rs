@@ -12,7 +12,7 @@ use super::mutants;
 use super::receipt::Receipt;
 use super::report;
 use crate::base::{GateId, Hash};
-use crate::session::{Judged, Phase, Verdict};
+use crate::session::{Judged, MutantJudged, Phase, Verdict};
 
 /// One line of the evaluator's process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -89,7 +89,7 @@ pub(super) fn conclude(gate: &Gate, case: &Case, judgement: Judgement) -> Answer
         target: case.target_fingerprint(),
         provenance: case.provenance(),
         metrics: judgement.metrics.clone(),
-        mutants: trial.judged.clone(),
+        mutants: trial.shown.into_iter().map(mutant).collect(),
         mutants_note: trial.note,
         notes,
         cases: judgement.cases,
@@ -98,6 +98,11 @@ pub(super) fn conclude(gate: &Gate, case: &Case, judgement: Judgement) -> Answer
     let judged = judged(&receipt, gate.claim, &judgement);
     let report = report::gate(gate, &receipt, &judgement);
     Answer { judged, receipt, report, exhibits: judgement.exhibits, duration_ms: 0 }
+}
+
+fn mutant(shown: mutants::Shown) -> MutantJudged {
+    let mutants::Shown { id, killed, by, margin } = shown;
+    MutantJudged { id, killed, by, margin }
 }
 
 fn verdict(judgement: &Judgement, trial: &mutants::Trial) -> Verdict {

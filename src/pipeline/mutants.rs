@@ -7,7 +7,6 @@ use serde::Deserialize;
 use super::case::Case;
 use super::fault::Fault;
 use super::gate::{Gate, Judgement};
-use crate::session::MutantJudged;
 
 #[derive(Debug, Deserialize)]
 struct Mutant {
@@ -37,10 +36,20 @@ fn table() -> &'static [Mutant] {
     })
 }
 
+/// What a gate made of one mutant. `None`: not applicable, for the reason in `by`.
+#[derive(Clone, Debug)]
+pub(super) struct Shown {
+    pub id: String,
+    pub killed: Option<bool>,
+    /// The metric that killed it.
+    pub by: String,
+    pub margin: f64,
+}
+
 /// How a gate did on its mutants.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Trial {
-    pub judged: Vec<MutantJudged>,
+    pub shown: Vec<Shown>,
     /// One that must die and lives.
     pub alive: Option<String>,
     /// `none yet`, for a gate without mutants.
@@ -60,38 +69,38 @@ pub(super) fn prove(gate: &Gate, case: &Case, honest: &Judgement) -> Trial {
         return trial;
     }
     for mutant in table().iter().filter(|mutant| mutant.gate == gate.id) {
-        let judged = show(gate, case, mutant);
-        if mutant.must && judged.killed == Some(false) && trial.alive.is_none() {
-            trial.alive = Some(judged.id.clone());
+        let shown = show(gate, case, mutant);
+        if mutant.must && shown.killed == Some(false) && trial.alive.is_none() {
+            trial.alive = Some(shown.id.clone());
         }
-        trial.judged.push(judged);
+        trial.shown.push(shown);
     }
     trial
 }
 
-fn show(gate: &Gate, case: &Case, mutant: &Mutant) -> MutantJudged {
+fn show(gate: &Gate, case: &Case, mutant: &Mutant) -> Shown {
     let id = name(mutant.fault);
     let altered = match case.altered(gate.id, mutant.fault) {
         Ok(altered) => altered,
-        Err(why) => return MutantJudged { id, killed: None, by: why, margin: 0.0 },
+        Err(why) => return Shown { id, killed: None, by: why, margin: 0.0 },
     };
     let judgement = (gate.judge)(&altered);
     if mutant.by == "cases" {
         let killed = judgement.cases == 0;
-        return MutantJudged { id, killed: Some(killed), by: "cases".into(), margin: -1.0 };
+        return Shown { id, killed: Some(killed), by: "cases".into(), margin: -1.0 };
     }
     let sees = judgement.metrics.iter().filter(|metric| {
         metric.hard && metric.name.split(['.', ' ']).next() == Some(mutant.by.as_str())
     });
     let least = sees.min_by(|a, b| rank(a.margin).total_cmp(&rank(b.margin)));
     match least {
-        Some(metric) => MutantJudged {
+        Some(metric) => Shown {
             id,
             killed: Some(metric.margin.is_nan() || metric.margin < 0.0),
             by: metric.name.clone(),
             margin: metric.margin,
         },
-        None => MutantJudged { id, killed: Some(false), by: mutant.by.clone(), margin: 0.0 },
+        None => Shown { id, killed: Some(false), by: mutant.by.clone(), margin: 0.0 },
     }
 }
 

@@ -1,4 +1,4 @@
-//! A checkout of the open compiler stack: what of it, and of its toolchain, is here and what is not.
+//! A checkout of the open compiler stack: what of it, and of its toolchain, is here.
 
 use std::path::{Path, PathBuf};
 

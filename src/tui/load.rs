@@ -1,5 +1,4 @@
-//! What the screen shows beyond the state: documents, artifacts and proposals, fetched apart from
-//! drawing.
+//! What the screen shows beyond the state, fetched apart from drawing.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -27,7 +27,7 @@ fn every_recording_replays_to_its_verdict() {
     assert!(!recordings.is_empty(), "no recorded session is in `sessions/`");
     for (name, state) in recordings {
         assert!(!state.model.is_empty() && state.facts > 10, "{name}");
-        let verdict = state.gates.get("evaluator").map(|judged| judged.verdict);
+        let verdict = state.gates.get(&"evaluator".into()).map(|judged| judged.verdict);
         assert_eq!(verdict, Some(Verdict::Pass), "{name}");
         for stage in ["prefill", "decode"] {
             let (naive, last) = (state.trajectory.baseline(stage), state.trajectory.best(stage));
@@ -78,7 +78,8 @@ fn results(recordings: &[(String, State)]) -> String {
             };
             let (before, after) = (naive.profiled.cost, last.profiled.cost);
             let ms = |us: f64| format!("{:.2} ms", us / 1e3);
-            let verdict = state.gates.get("evaluator").map(|judged| judged.verdict.to_string());
+            let verdict =
+                state.gates.get(&"evaluator".into()).map(|judged| judged.verdict.to_string());
             writeln!(
                 table,
                 "| `{name}` | {stage} | {} | {} | {:.1}× | {} | {} | {} | {} | {} | {} → {} | {} |",

@@ -1,4 +1,4 @@
-//! Legality: every rule one file; hard limits are errors, folklore that measurements contradict warns.
+//! Legality: every rule one file; hard limits are errors, contradicted folklore warns.
 
 mod alignment;
 mod attention_alone;

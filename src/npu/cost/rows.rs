@@ -1,4 +1,4 @@
-//! Measured rows: kernels of a CSV table with the columns of `calibration.csv`, and their prediction.
+//! Measured rows: kernels of a CSV table with the columns of `calibration.csv`, and predictions.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The naive program: one launch a dispatch, everything written on each call, attention on the host.
+//! The naive program: one launch a dispatch, all written on each call, attention on the host.
 
 use crate::base::Finding;
 use crate::model::Stage;

@@ -1,5 +1,4 @@
-//! `pad-dims`: a dimension of the network deployed wider, with zeros, where its width has no good
-//! tiling.
+//! `pad-dims`: a dimension of the network deployed wider, with zeros.
 
 use super::edit::{makes, refuse, tilings_of, wrong_site};
 use super::moves::Move;

@@ -1,4 +1,4 @@
-//! Buffer objects: each has a side of the host and a side of the array, and nothing else links them.
+//! Buffer objects: each has a side of the host and a side of the array; nothing else links them.
 //!
 //! A static is written once, by whoever reads it first, and is stale for ever after. An activation
 //! is written before each dispatch that reads it and read back after each that makes it. An

@@ -1,4 +1,4 @@
-//! What was measured: activations, kernels alone, words chosen, times. Faults edit it, gates read it.
+//! What was measured: activations, kernels alone, words chosen, times.
 
 mod activations;
 mod choices;

@@ -1,4 +1,4 @@
-//! The runs themselves: oracle, target and companion on one prompt, kept on disk by what they hang on.
+//! The runs: oracle, target and companion on one prompt, kept on disk by what they hang on.
 
 use std::sync::Arc;
 

@@ -7,7 +7,7 @@ use crate::pipeline::cache::Cache;
 use crate::pipeline::case::Case;
 use crate::pipeline::device::Device;
 use crate::pipeline::evaluate::evaluate;
-use crate::pipeline::evidence::{Spoken, spoken};
+use crate::pipeline::evidence::{Outcome, Spoken, spoken};
 use crate::pipeline::fault::word;
 use crate::pipeline::frozen::Frozen;
 use crate::pipeline::gate::{Gate, Judgement, gate};
@@ -168,7 +168,7 @@ fn is_fair(spoken: &Spoken) -> bool {
     let outcomes = spoken.outcomes();
     let first = outcomes.iter().find(|outcome| outcome.got != outcome.expected);
     outcomes.len() == spoken.wanted
-        && first.is_none_or(super::super::evidence::Outcome::is_mutual)
+        && first.is_none_or(Outcome::is_mutual)
         && outcomes.iter().all(|outcome| outcome.non_finite == 0)
 }
 

@@ -1,5 +1,4 @@
-//! Tables of Markdown: as wide as they like where there is room, wrapped cells where there is not,
-//! and wider than the page, to be scrolled, where wrapping would leave splinters.
+//! Tables of Markdown: wide where there is room, wrapped cells where there is not.
 
 use pulldown_cmark::Alignment;
 use ratatui::text::Span;

@@ -1,5 +1,4 @@
-//! Wrapping of styled text: at words where possible, with one prefix for the first line and
-//! another for the others.
+//! Wrapping of styled text, at words where possible.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
