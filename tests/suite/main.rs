@@ -9,16 +9,16 @@
 
 mod architecture;
 mod buffers;
-mod gates;
-mod kill;
 mod child;
 mod device_tools;
+mod gates;
+mod kill;
 mod mind;
 mod need;
 mod oracle;
 mod program;
-mod room;
 mod readme;
+mod room;
 mod rounding;
 mod session;
 mod simulate;

@@ -159,6 +159,6 @@ mod tests {
         assert_eq!(micros(184_000.0), "184 ms");
         assert_eq!(micros(1_840_000.0), "1.84 s");
         assert_eq!(micros(f64::NAN), "n/a");
-        assert_eq!(elapsed(Duration::from_secs(7500)), "2h 05m");
+        assert_eq!(elapsed(Duration::from_mins(125)), "2h 05m");
     }
 }
