@@ -59,7 +59,8 @@ impl<'a> Walk<'a> {
                 }
                 Ok(())
             }
-            Task::Gate { gate } => self.gate(gate),
+            Task::Gate { gate, once: false } => self.gate(gate),
+            Task::Gate { gate, once: true } => self.gate_once(gate),
             Task::Document { path, section, mode, text } => {
                 let mut args = Map::new();
                 args.insert("path".to_owned(), json!(self.render(path)?));
@@ -106,6 +107,18 @@ impl<'a> Walk<'a> {
 
     pub(super) fn gate(&mut self, gate: &str) -> Flow<()> {
         self.insist(&|walk| walk.try_gate(gate)).map(drop)
+    }
+
+    /// A judgement on inputs that are drawn anew each time: asking until it passes would be
+    /// drawing until it passes.
+    fn gate_once(&mut self, gate: &str) -> Flow<()> {
+        loop {
+            match self.try_gate(gate)? {
+                Trial::Good(_) => return Ok(()),
+                Trial::Bad(signal, _) if signal == Signal::default() => (),
+                Trial::Bad(_, text) => self.blocked(&text, &[])?,
+            }
+        }
     }
 
     pub(super) fn try_gate(&mut self, gate: &str) -> Flow<Trial> {

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::follow::{Trial, is_true};
 use super::template::milliseconds;
 use super::walk::{End, Flow, Halt, Rejected, Walk};
+use crate::base::shorten;
 use crate::skills::{Ask, Improve, Signal};
 
 /// Where one `improve` stands.
@@ -69,6 +70,7 @@ impl<'a> Walk<'a> {
                 End::Done(_, value) => {
                     let mut made = suggestion.clone();
                     made["applied"] = value;
+                    self.does.entry(stage.clone()).or_default().push(parts(&made));
                     self.applied.entry(stage.clone()).or_default().push(made);
                 }
                 End::Failed(outcome) => {
@@ -131,8 +133,17 @@ impl<'a> Walk<'a> {
             let is_same = suggestion["move"].as_str() == Some(rejected.name.as_str())
                 && suggestion["site"] == rejected.site;
             let is_equal = !rejected.effect.is_null() && suggestion["effect"] == rejected.effect;
-            rejected.stage == stage && (is_same || is_equal)
+            rejected.stage == stage && (is_same || is_equal || self.completes(rejected, suggestion))
         })
+    }
+
+    /// Would the last part of what was rejected come about with this move?
+    fn completes(&self, rejected: &Rejected, suggestion: &Value) -> bool {
+        let does = parts(suggestion);
+        let in_force = self.does.get(&rejected.stage).map(Vec::as_slice).unwrap_or_default();
+        let is_done = |part: &Value| in_force.iter().any(|parts| parts.contains(part));
+        rejected.does.iter().any(|part| does.contains(part))
+            && rejected.does.iter().all(|part| does.contains(part) || is_done(part))
     }
 
     /// A person said no: that move at that site, and whatever would do the same, is left out from
@@ -145,6 +156,7 @@ impl<'a> Walk<'a> {
             name,
             site: suggestion["site"].clone(),
             effect: suggestion["effect"].clone(),
+            does: parts(suggestion),
         });
         let why = if why.trim().is_empty() { "no reason given" } else { why.trim() };
         if let Some(list) = self.names["rejections"].as_array_mut() {
@@ -275,7 +287,9 @@ impl<'a> Walk<'a> {
         let stages = self.names["rows"].as_object();
         let rows = stages.into_iter().flat_map(|stages| stages.values());
         let number = 1 + rows.filter_map(|rows| rows.as_array().map(Vec::len)).sum::<usize>();
+        let gain = (total(before) - total(after)) / total(before);
         let row = json!({
+            "gain": gain, "from": largest(before, after),
             "number": number, "stage": stage, "change": change, "kind": kind,
             "before": before, "after": after, "receipt": receipt,
         });
@@ -291,7 +305,7 @@ impl<'a> Walk<'a> {
     /// What the step is called: its own words, and the moves that it is made of.
     fn described(&self, attempt: &Attempt<'_>) -> String {
         let moves = self.applied.get(&attempt.stage).map(Vec::as_slice).unwrap_or_default();
-        let told: Vec<String> = moves.iter().map(words).collect();
+        let told: Vec<String> = moves.iter().map(|made| shorten(&words(made), 90)).collect();
         match told.len() {
             0 => attempt.change.clone(),
             1..=3 => format!("{}: {}", attempt.change, told.join("; ")),
@@ -329,6 +343,21 @@ fn words(suggestion: &Value) -> String {
         },
         str::to_owned,
     )
+}
+
+/// The part of the time that changed most for the better.
+fn largest(before: &Value, after: &Value) -> &'static str {
+    let gain = |part: &str| {
+        let of = |profile: &Value| profile["cost"][part].as_f64().unwrap_or_default();
+        of(before) - of(after)
+    };
+    let parts = ["dispatch", "upload", "tile", "host"].map(|part| (gain(&format!("{part}_us")), part));
+    parts.into_iter().max_by(|a, b| a.0.total_cmp(&b.0)).map_or("", |(_, part)| part)
+}
+
+/// The parts of what a suggestion does.
+fn parts(suggestion: &Value) -> Vec<Value> {
+    suggestion["does"].as_array().cloned().unwrap_or_default()
 }
 
 fn total(profile: &Value) -> f64 {

@@ -43,6 +43,8 @@ pub(super) struct Walk<'a> {
     pub(super) path: Vec<String>,
     /// Moves in force per stage that a later judgement may take back, oldest first.
     pub(super) applied: BTreeMap<String, Vec<Value>>,
+    /// What every move in force does, by stage, oldest first.
+    pub(super) does: BTreeMap<String, Vec<Vec<Value>>>,
     /// The last resort is being tried: what fails inside it calls a person.
     pub(super) resorting: bool,
     templates: Templates,
@@ -64,12 +66,15 @@ pub(super) struct Rejected {
     pub(super) name: String,
     pub(super) site: Value,
     pub(super) effect: Value,
+    /// The parts of its effect: a move that brings the last of them about is the same again.
+    pub(super) does: Vec<Value>,
 }
 
 impl<'a> Walk<'a> {
     pub(super) fn new(state: &'a State, library: &'a Library) -> Self {
         let mut names = Map::new();
         names.insert("model".to_owned(), json!(state.model));
+        names.insert("name".to_owned(), json!(title(&state.model)));
         names.insert("target".to_owned(), json!(state.target));
         names.insert("seq".to_owned(), json!(state.seq));
         names.insert("tokens".to_owned(), json!(state.tokens));
@@ -87,6 +92,7 @@ impl<'a> Walk<'a> {
             rejected: Vec::new(),
             path: Vec::new(),
             applied: BTreeMap::new(),
+            does: BTreeMap::new(),
             resorting: false,
             templates: Templates::new(library.texts()),
             replies: Vec::new(),
@@ -174,6 +180,7 @@ impl<'a> Walk<'a> {
             }
             "undo_move" => {
                 self.applied.get_mut(stage).and_then(Vec::pop);
+                self.does.get_mut(stage).and_then(Vec::pop);
             }
             _ => (),
         }
@@ -225,6 +232,12 @@ impl<'a> Walk<'a> {
         let filled = map.iter().map(|(key, value)| Ok((key.clone(), self.fill(value)?)));
         filled.collect()
     }
+}
+
+/// What people call a model: the last part of its path, without the ending of a file.
+fn title(model: &str) -> &str {
+    let last = model.trim_end_matches('/').rsplit('/').next().unwrap_or(model);
+    last.strip_suffix(".gguf").unwrap_or(last)
 }
 
 /// Is it the call of that number, made for the first time or again?

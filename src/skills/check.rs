@@ -39,7 +39,7 @@ pub fn check(skill: &Skill, known: &Known) -> Vec<Finding> {
 fn check_step(step: &Step, known: &Known, place: &str, findings: &mut Vec<Finding>) {
     match &step.task {
         Task::Call { tool, .. } => findings.extend(unknown("tool", tool, &known.tools, place)),
-        Task::Gate { gate } => findings.extend(unknown("gate", gate, &known.gates, place)),
+        Task::Gate { gate, .. } => findings.extend(unknown("gate", gate, &known.gates, place)),
         Task::Follow { skill, .. } => {
             findings.extend(unknown("skill", skill, &known.skills, place));
         }

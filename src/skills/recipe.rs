@@ -46,6 +46,9 @@ pub enum Task {
     /// A judgement, whose value later templates find under `gates.<id>`.
     Gate {
         gate: String,
+        /// What it says stands: nothing is tried after it, a person decides.
+        #[serde(default)]
+        once: bool,
     },
     /// A document, or one section of it.
     Document {

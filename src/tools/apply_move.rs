@@ -71,7 +71,7 @@ impl Hand for ApplyMove {
             snapshot: snapshot.clone(),
             after: hash(after.text()),
         };
-        stack.push(kit, depth, made)?;
+        stack.push(kit, depth, made, after.text())?;
         let saved = write(kit, stage, after.text())?;
 
         let (was, is) = (timed(before.program(), kit), timed(after.program(), kit));

@@ -20,6 +20,7 @@ mod remember;
 mod run;
 mod skill;
 
+mod effects;
 mod programs;
 mod undo;
 

@@ -69,6 +69,10 @@ impl Hand for OpenModel {
     }
 }
 
+fn yes_or_no(it: bool) -> &'static str {
+    if it { "yes" } else { "no" }
+}
+
 /// Every field, resolved, in the order in which people look for them.
 fn fields(config: &Config) -> Map<String, Value> {
     let c = config;
@@ -87,14 +91,14 @@ fn fields(config: &Config) -> Map<String, Value> {
         ("kv_heads", json!(c.kv_heads)),
         ("head_dim", json!(c.head_dim)),
         ("vocab", json!(c.vocab)),
-        ("norm_eps", json!(f64::from(c.norm_eps))),
+        ("norm_eps", json!(c.norm_eps.to_string())),
         ("rope_theta", json!(c.rope_theta)),
         ("rope_scaling", json!(scaling)),
         ("head", json!(if c.tied { "the embedding" } else { "its own weights" })),
-        ("qkv_bias", json!(c.qkv_bias)),
-        ("qk_norm", json!(c.qk_norm)),
+        ("qkv_bias", json!(yes_or_no(c.qkv_bias))),
+        ("qk_norm", json!(yes_or_no(c.qk_norm))),
         ("max_positions", json!(c.max_positions)),
-        ("bos", json!(c.bos)),
+        ("bos", json!(c.bos.map_or("none".to_owned(), |id| id.to_string()))),
         ("eos", json!(c.eos)),
     ];
     fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()

@@ -3,13 +3,13 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::effects::effects;
 use super::hand::{At, Failure, Hand};
 use super::programs::{context, path, read, stage_schema};
 use super::tool::{BadCall, Ran};
 use crate::base::plural;
 use crate::model::Stage;
-use crate::npu::moves;
-use crate::npu::suggest;
+use crate::npu::{Array, Program, Suggestion, moves, suggest};
 use crate::policy::Footprint;
 use crate::session::ToolOutcome;
 
@@ -61,12 +61,22 @@ impl Hand for Suggest {
         let names: Vec<&str> = args.moves.iter().map(String::as_str).collect();
         let found = suggest(program, &at.kit.array(), context(program), &names, args.limit);
         let legal: Vec<_> = found.into_iter().filter(|suggestion| suggestion.legal).collect();
+        let rows: Vec<Value> = legal.iter().map(|one| row(one, program, &at.kit.array())).collect();
         let told = legal
             .iter()
             .take(5)
             .map(|one| format!("\n{:+.3} ms {} ({})", -one.gain_us / 1e3, one.words, one.name));
         let head = plural(legal.len(), "suggestion");
         let text = format!("{head}{}", told.collect::<String>());
-        Ok(ToolOutcome::done(text, json!({ "suggestions": legal })).into())
+        Ok(ToolOutcome::done(text, json!({ "suggestions": rows })).into())
     }
+}
+
+/// A suggestion with the parts that its effect is made of.
+fn row(suggestion: &Suggestion, program: &Program, array: &Array) -> Value {
+    let after = moves::find(suggestion.name)
+        .and_then(|made| made.apply(program, &suggestion.site, array).ok());
+    let mut row = json!(suggestion);
+    row["does"] = json!(after.map_or_else(Vec::new, |after| effects(program, &after)));
+    row
 }

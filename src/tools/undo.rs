@@ -62,8 +62,20 @@ impl Stack {
         Ok(self.moves.len())
     }
 
-    /// Notes a move that is about to be made on top of `depth` others.
-    pub(super) fn push(&mut self, kit: &Kit, depth: usize, made: Made) -> Result<(), Failure> {
+    /// Notes a move that is about to be made on top of `depth` others, and keeps what the file
+    /// will be: an edit made after it can then be told from the move.
+    pub(super) fn push(
+        &mut self,
+        kit: &Kit,
+        depth: usize,
+        made: Made,
+        after: &str,
+    ) -> Result<(), Failure> {
+        let place = object(kit, &made.after);
+        if !place.exists() {
+            let staging = kit.workspace.private("staging");
+            file::replace(&place, after.as_bytes(), &staging, "artifact-write")?;
+        }
         self.moves.truncate(depth);
         self.kept.retain(|kept| *kept <= depth);
         self.moves.push(made);
@@ -95,6 +107,11 @@ impl Stack {
 }
 
 impl Made {
+    /// The program file as the move left it.
+    pub(super) fn after(&self, kit: &Kit) -> Result<Vec<u8>, Failure> {
+        Ok(file::read(&object(kit, &self.after), MOST)?)
+    }
+
     /// The program file as it was before the move.
     pub(super) fn before(&self, kit: &Kit, stage: Stage) -> Result<String, Failure> {
         Ok(Snapshot::open(&kit.workspace, &self.snapshot)?.text(&path(stage))?)
@@ -114,6 +131,10 @@ pub(super) fn since_kept(kit: &Kit, stage: Stage, text: &str) -> Result<Option<P
 /// The program was made anew: there is nothing to go back to.
 pub(super) fn forget(kit: &Kit, stage: Stage) -> Result<(), Failure> {
     Stack { place: place(kit, stage), ..Stack::default() }.write(kit)
+}
+
+fn object(kit: &Kit, hash: &Hash) -> PathBuf {
+    kit.workspace.private("objects").join(hash.as_str())
 }
 
 fn place(kit: &Kit, stage: Stage) -> PathBuf {

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::hand::{At, Failure, Hand};
+use super::kit::Kit;
 use super::programs::{hash, parse, path, stage_schema, text, timed, told, write};
 use super::tool::{BadCall, Ran};
 use super::undo::{Made, Stack};
@@ -36,6 +37,15 @@ impl Hand for UndoMove {
         Ok(Footprint { writes, ..Footprint::default() })
     }
 
+    fn preview(args: &Args, kit: &Kit) -> Option<Patch> {
+        let stage = args.stage;
+        let now = text(kit, stage).ok()?;
+        let stack = Stack::open(kit, stage).ok()?;
+        let made = stack.last(stack.depth(kit, stage, &now).ok()?)?;
+        let was = restored(made, stage, &now, kit).ok()?;
+        Some(Patch::of(path(stage), now.as_bytes(), was.as_bytes()))
+    }
+
     fn work(args: Args, at: &At<'_>) -> Result<Ran, Failure> {
         let (kit, stage) = (at.kit, args.stage);
         let now = text(kit, stage)?;
@@ -44,7 +54,7 @@ impl Hand for UndoMove {
         let Some(made) = stack.last(depth) else {
             return Err(format!("no move of {stage} is in force").into());
         };
-        let was = restored(made, stage, &now, at)?;
+        let was = restored(made, stage, &now, kit)?;
         let program = parse(stage, &was)?;
         let saved = write(kit, stage, &was)?;
         let profile = timed(program.program(), kit);
@@ -63,17 +73,12 @@ impl Hand for UndoMove {
 }
 
 /// The bytes before the move; if the file was edited since, the same change undone in it.
-fn restored(made: &Made, stage: Stage, now: &str, at: &At<'_>) -> Result<String, Failure> {
-    let before = made.before(at.kit, stage)?;
+fn restored(made: &Made, stage: Stage, now: &str, kit: &Kit) -> Result<String, Failure> {
+    let before = made.before(kit, stage)?;
     if hash(now) == made.after {
         return Ok(before);
     }
-    let objects = at.kit.workspace.private("objects");
-    let after = crate::base::file::read(&objects.join(made.after.as_str()), 16 << 20);
-    let Ok(after) = after else {
-        let path = path(stage);
-        return Err(format!("`{path}` was edited since the move: take it back by hand").into());
-    };
+    let after = made.after(kit)?;
     let back = Patch::of(path(stage), before.as_bytes(), &after).invert();
     Ok(String::from_utf8(back.apply(now.as_bytes())?)?)
 }

@@ -13,7 +13,6 @@ mod child;
 mod device_tools;
 mod gates;
 mod kill;
-mod device_tools;
 mod mind;
 mod need;
 mod oracle;
