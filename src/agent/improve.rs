@@ -351,7 +351,8 @@ fn largest(before: &Value, after: &Value) -> &'static str {
         let of = |profile: &Value| profile["cost"][part].as_f64().unwrap_or_default();
         of(before) - of(after)
     };
-    let parts = ["dispatch", "upload", "tile", "host"].map(|part| (gain(&format!("{part}_us")), part));
+    let parts =
+        ["dispatch", "upload", "tile", "host"].map(|part| (gain(&format!("{part}_us")), part));
     parts.into_iter().max_by(|a, b| a.0.total_cmp(&b.0)).map_or("", |(_, part)| part)
 }
 
