@@ -305,7 +305,7 @@ impl<'a> Walk<'a> {
     /// What the step is called: its own words, and the moves that it is made of.
     fn described(&self, attempt: &Attempt<'_>) -> String {
         let moves = self.applied.get(&attempt.stage).map(Vec::as_slice).unwrap_or_default();
-        let told: Vec<String> = moves.iter().map(|made| shorten(&words(made), 90)).collect();
+        let told: Vec<String> = moves.iter().map(|made| brief(&words(made))).collect();
         match told.len() {
             0 => attempt.change.clone(),
             1..=3 => format!("{}: {}", attempt.change, told.join("; ")),
@@ -343,6 +343,15 @@ fn words(suggestion: &Value) -> String {
         },
         str::to_owned,
     )
+}
+
+/// Few enough words for a table; a name in backticks that is cut stays one.
+fn brief(words: &str) -> String {
+    let mut brief = shorten(words, 90);
+    if brief.matches('`').count() % 2 == 1 {
+        brief.push('`');
+    }
+    brief
 }
 
 /// The part of the time that changed most for the better.

@@ -73,6 +73,7 @@ fn evaluated(case: &Case) -> Result<(Judgement, Vec<Answer>), String> {
     let fair = hidden.iter().filter(|spoken| is_fair(spoken)).count();
     let lengths: Vec<String> =
         hidden.iter().map(|spoken| spoken.prompt.len().to_string()).collect();
+    findings.extend(hidden.iter().filter(|spoken| !is_fair(spoken)).map(unfair));
     // 6. The verdict's numbers.
     let failed = answers.iter().find(|answer| !answer.judged.passed());
     if let Some(answer) = failed {
@@ -170,6 +171,28 @@ fn is_fair(spoken: &Spoken) -> bool {
     outcomes.len() == spoken.wanted
         && first.is_none_or(Outcome::is_mutual)
         && outcomes.iter().all(|outcome| outcome.non_finite == 0)
+}
+
+/// Where a hidden prompt parted from the oracle, and by how much either side stood behind it.
+fn unfair(spoken: &Spoken) -> Finding {
+    let prompt = spoken.prompt.len();
+    let outcomes = spoken.outcomes();
+    let first = outcomes.iter().enumerate().find(|(_, outcome)| outcome.got != outcome.expected);
+    let words = first.map_or_else(
+        || format!("{} of {} steps were decoded", outcomes.len(), spoken.wanted),
+        |(at, outcome)| {
+            let rank = |rank: Option<usize>| rank.map_or("beyond 5".into(), |at| at.to_string());
+            format!(
+                "token {at}: {} for {}, ranks {} and {}; the oracle leads by {:.3}",
+                outcome.got,
+                outcome.expected,
+                rank(outcome.got_rank),
+                rank(outcome.expected_rank),
+                outcome.lead,
+            )
+        },
+    );
+    Finding::error(format!("hidden prompt of {prompt} tokens"), words).rule("hidden")
 }
 
 /// A prompt that does not fit must be refused: a target that cuts it short answers another question.
