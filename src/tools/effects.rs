@@ -1,4 +1,4 @@
-//! What a change of a program comes to, in small parts: two roads to the same are told apart from
+//! What a change of a program comes to, in parts that tell equal roads from similar ones.
 //! two that only look alike.
 
 use std::collections::{BTreeMap, BTreeSet};
