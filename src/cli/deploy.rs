@@ -9,7 +9,8 @@ use super::error::Problem;
 use super::face::{self, Face};
 use super::places;
 use super::which::Which;
-use crate::base::{Finding, nearest};
+use crate::base::nearest;
+use crate::pipeline::open_model;
 use crate::runtime;
 use crate::session::{Autonomy, Store};
 use crate::workspace::{PRIVATE, SETTINGS, Settings};
@@ -86,6 +87,8 @@ impl Deploy {
         let root = self.root(&which.short)?;
         let settings = self.settings(&root, which.model)?;
         face.agree(Autonomy::parse(&settings.autonomy).unwrap_or_default())?;
+        // What cannot be opened is told before anything is written.
+        open_model(&settings, &root).map_err(|error| Problem::model(&error))?;
         let world = places::world(face.presence())?;
         face::live(face, move || Ok(runtime::create(&root, &settings, &world)?))
     }
@@ -124,7 +127,7 @@ impl Deploy {
                     .into_iter()
                     .find(|finding| finding.is_error() && !settings.model.is_empty());
                 match wrong {
-                    Some(finding) => return Err(Problem::usage(told(&finding), "")),
+                    Some(finding) => return Err(Problem::usage(finding.to_string(), "")),
                     None => settings,
                 }
             }
@@ -143,10 +146,6 @@ impl Deploy {
         settings.synthetic |= self.synthetic;
         Ok(settings)
     }
-}
-
-pub(super) fn told(finding: &Finding) -> String {
-    finding.to_string()
 }
 
 pub(super) fn known_stop(word: &str) -> anyhow::Result<Autonomy> {

@@ -140,7 +140,7 @@ impl Opening<'_> {
         } else if let Some(autonomy) = autonomy.filter(|stop| *stop != live.state().autonomy) {
             live.append(vec![(Author::User, Event::AutonomySet { autonomy })])?;
         }
-        for (path, hash) in watching::changed(&self.workspace, live.state()) {
+        for (path, hash) in watching::changed(&self.workspace, live.state(), live.tools()) {
             step(&mut live, Input::Edited { path, hash })?;
         }
         if live.state().prompt == State::default().prompt && !live.state().busy {

@@ -5,7 +5,8 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::request::Input;
 use crate::base::{Finding, Hash};
-use crate::session::State;
+use crate::session::{CallRecord, CallState, State, ToolOutcome};
+use crate::tools::Toolbox;
 use crate::workspace::{Path, Workspace};
 
 /// Tells the session of every edit until it is dropped. What only the engine writes is left out.
@@ -34,13 +35,28 @@ pub(super) fn start(
     Ok(AbortOnDropHandle::new(task))
 }
 
-/// What is not as the log has it: changed while no session lived.
-pub(super) fn changed(workspace: &Workspace, state: &State) -> Vec<(String, Hash)> {
-    let now = |path: &str| workspace.hash(&Path::new(path).ok()?).ok()?;
-    let documents = state.documents.iter();
-    let found = documents.filter_map(|(path, known)| Some((path, known, now(path)?)));
-    found
-        .filter(|(_, known, now)| known.hash != *now)
-        .map(|(path, _, now)| (path.clone(), now))
-        .collect()
+/// What is not as the log has it: changed while no session lived. A file that the last call to
+/// write it did not come to write is as it was before that call, and nobody's edit.
+pub(super) fn changed(
+    workspace: &Workspace,
+    state: &State,
+    tools: &Toolbox,
+) -> Vec<(String, Hash)> {
+    let now = |path: &Path| workspace.hash(path).ok()?;
+    let documents = state.documents.iter().filter_map(|(name, known)| {
+        let path = Path::new(name).ok()?;
+        let now = now(&path)?;
+        (known.hash != now && !is_undone(&path, state, tools)).then(|| (name.clone(), now))
+    });
+    documents.collect()
+}
+
+fn is_undone(path: &Path, state: &State, tools: &Toolbox) -> bool {
+    let writes = |record: &&CallRecord| {
+        tools.footprint(&record.call).is_ok_and(|footprint| footprint.writes.contains(path))
+    };
+    let last = state.calls.iter().rev().find(writes);
+    last.is_some_and(|record| {
+        matches!(record.state, CallState::Running | CallState::Ended(ToolOutcome::Stopped))
+    })
 }

@@ -73,6 +73,18 @@ pub(super) fn save(
     Ok(documented(told(kit, &patch, words, &saved.hash)?, path, &saved))
 }
 
+/// What `save` would change, for a person to see before.
+pub(super) fn saving(kit: &Kit, path: &Path, edit: &Edit) -> Option<Patch> {
+    let (before, after) = kit.workspace.preview(path, edit).ok()?;
+    Some(Patch::of(path.clone(), before.as_bytes(), after.as_bytes()))
+}
+
+/// What `replace` would change, for a person to see before.
+pub(super) fn replacing(kit: &Kit, path: &Path, after: Vec<u8>) -> Option<Patch> {
+    let before = kit.workspace.read(path).unwrap_or_default();
+    Some(Patch::of(path.clone(), &before, &canonical(path, after).ok()?))
+}
+
 /// Adds what a person must know of: their edit was seen, and what of ours gave way to it.
 fn documented(mut ran: Ran, path: &Path, saved: &Saved) -> Ran {
     if let ToolOutcome::Done { text, value, .. } = &mut ran.outcome {

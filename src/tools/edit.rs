@@ -6,14 +6,14 @@ use futures::future::BoxFuture;
 use serde::Deserialize;
 
 use super::args::{self, schema};
-use super::change::{is_document, replace, save};
+use super::change::{is_document, replace, replacing, save, saving};
 use super::kit::Kit;
 use super::tool::{BadCall, Ran, Tool};
 use super::work::{apart, ended, failed};
 use crate::base::Stop;
 use crate::policy::Footprint;
 use crate::session::{Answer, ToolCall, ToolOutcome, ToolSpec};
-use crate::workspace::{Edit as Change, Path, substitute};
+use crate::workspace::{Edit as Change, Patch, Path, substitute};
 
 pub(super) struct Edit;
 
@@ -41,6 +41,15 @@ impl Tool for Edit {
     fn footprint(&self, call: &ToolCall) -> Result<Footprint, BadCall> {
         let Args { path, .. } = args::read(call)?;
         Ok(Footprint { writes: vec![path], ..Footprint::default() })
+    }
+
+    fn preview(&self, call: &ToolCall, kit: &Kit) -> Option<Patch> {
+        let Args { path, old, new } = args::read(call).ok()?;
+        if is_document(&path) {
+            return saving(kit, &path, &Change::Substitute { old, new });
+        }
+        let text = substitute(&kit.workspace.text(&path).ok()?, &old, &new).ok()?;
+        replacing(kit, &path, text.into_bytes())
     }
 
     fn run(

@@ -6,14 +6,14 @@ use futures::future::BoxFuture;
 use serde::Deserialize;
 
 use super::args::{self, schema};
-use super::change::save;
+use super::change::{save, saving};
 use super::kit::Kit;
 use super::tool::{BadCall, Ran, Tool};
 use super::work::{apart, ended, failed};
 use crate::base::{Stop, shorten};
 use crate::policy::Footprint;
 use crate::session::{Answer, Event, ToolCall, ToolOutcome, ToolSpec};
-use crate::workspace::{Edit, Path};
+use crate::workspace::{Edit, Patch, Path};
 
 /// Long enough for a sentence, short enough for a heading.
 const TITLE: usize = 120;
@@ -80,6 +80,11 @@ impl Tool for Note {
         Ok(Footprint { writes: vec![args.kind.document()], ..Footprint::default() })
     }
 
+    fn preview(&self, call: &ToolCall, kit: &Kit) -> Option<Patch> {
+        let args = read(call).ok()?;
+        saving(kit, &args.kind.document(), &edit(args))
+    }
+
     fn run(
         self: Arc<Self>,
         call: ToolCall,
@@ -91,11 +96,18 @@ impl Tool for Note {
     }
 }
 
+fn titled(args: &Args) -> String {
+    let title = args.title.split_whitespace().collect::<Vec<_>>().join(" ");
+    shorten(title.trim_start_matches('#').trim(), TITLE)
+}
+
+fn edit(args: Args) -> Edit {
+    Edit::AppendTo { heading: format!("## {}", titled(&args)), text: args.text }
+}
+
 fn note(call: &ToolCall, answer: &Answer, kit: &Kit) -> Result<Ran, ToolOutcome> {
-    let Args { kind, title, text } = read(call).map_err(|bad| failed(bad.0))?;
-    let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
-    let title = shorten(title.trim_start_matches('#').trim(), TITLE);
-    let edit = Edit::AppendTo { heading: format!("## {title}"), text };
+    let args = read(call).map_err(|bad| failed(bad.0))?;
+    let (kind, title, edit) = (args.kind, titled(&args), edit(args));
     let ran = save(kit, &kind.document(), &edit, answer, &format!("{} noted", kind.word()))?;
     let noted = Event::Noted { kind: kind.word().into(), text: title, artifacts: Vec::new() };
     Ok(ran.with(noted))

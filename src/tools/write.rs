@@ -6,14 +6,14 @@ use futures::future::BoxFuture;
 use serde::Deserialize;
 
 use super::args::{self, schema};
-use super::change::{is_document, replace, save};
+use super::change::{is_document, replace, replacing, save, saving};
 use super::kit::Kit;
 use super::tool::{BadCall, Ran, Tool};
 use super::work::{apart, ended, failed};
 use crate::base::Stop;
 use crate::policy::Footprint;
 use crate::session::{Answer, ToolCall, ToolOutcome, ToolSpec};
-use crate::workspace::{Edit, Path};
+use crate::workspace::{Edit, Patch, Path};
 
 pub(super) struct Write;
 
@@ -39,6 +39,14 @@ impl Tool for Write {
     fn footprint(&self, call: &ToolCall) -> Result<Footprint, BadCall> {
         let Args { path, .. } = args::read(call)?;
         Ok(Footprint { writes: vec![path], ..Footprint::default() })
+    }
+
+    fn preview(&self, call: &ToolCall, kit: &Kit) -> Option<Patch> {
+        let Args { path, text } = args::read(call).ok()?;
+        if is_document(&path) {
+            return saving(kit, &path, &Edit::Replace(text));
+        }
+        replacing(kit, &path, text.into_bytes())
     }
 
     fn run(

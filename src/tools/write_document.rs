@@ -6,14 +6,14 @@ use futures::future::BoxFuture;
 use serde::Deserialize;
 
 use super::args::{self, schema};
-use super::change::{is_document, save};
+use super::change::{is_document, save, saving};
 use super::kit::Kit;
 use super::tool::{BadCall, Ran, Tool};
 use super::work::{apart, ended, failed};
 use crate::base::Stop;
 use crate::policy::Footprint;
 use crate::session::{Answer, ToolCall, ToolOutcome, ToolSpec};
-use crate::workspace::{Edit, Path};
+use crate::workspace::{Edit, Patch, Path};
 
 pub(super) struct WriteDocument;
 
@@ -58,6 +58,11 @@ impl Tool for WriteDocument {
     fn footprint(&self, call: &ToolCall) -> Result<Footprint, BadCall> {
         let (path, _) = read(call)?;
         Ok(Footprint { writes: vec![path], ..Footprint::default() })
+    }
+
+    fn preview(&self, call: &ToolCall, kit: &Kit) -> Option<Patch> {
+        let (path, edit) = read(call).ok()?;
+        saving(kit, &path, &edit)
     }
 
     fn run(

@@ -10,6 +10,7 @@
 mod architecture;
 mod buffers;
 mod child;
+mod cli;
 mod device_tools;
 mod gates;
 mod kill;
@@ -20,6 +21,7 @@ mod program;
 mod readme;
 mod room;
 mod rounding;
+mod runtime;
 mod session;
 mod simulate;
 mod tools;

@@ -189,10 +189,6 @@ gate = "legality"
 
 [[step]]
 do = "call"
-tool = "kernels"
-
-[[step]]
-do = "call"
 tool = "note"
 with = { kind = "lesson", title = "A short way", text = "It is enough to be killed on." }
 
