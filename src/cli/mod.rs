@@ -9,6 +9,7 @@ mod start;
 
 mod face;
 mod facts;
+mod hub;
 mod sample;
 mod summary;
 mod which;

@@ -1,8 +1,9 @@
 //! Which model a person means: a bundled name, a folder, a file, `hf:org/name`, or a mere shape.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::error::Problem;
+use super::hub;
 use super::places::whole;
 use crate::base::nearest;
 use crate::model::{Model, bundled_names, published, published_names};
@@ -18,7 +19,7 @@ impl Which {
     pub(super) fn of(word: &str, synthetic: bool) -> anyhow::Result<Self> {
         let named = |name: &str| Self { model: name.to_owned(), short: name.to_owned() };
         if let Some(repository) = word.strip_prefix("hf:") {
-            let folder = fetched(repository)?;
+            let folder = hub::folder(repository)?;
             return Ok(Self {
                 model: whole(&folder).display().to_string(),
                 short: short(Path::new(repository)),
@@ -55,14 +56,6 @@ impl Which {
         };
         opened.map_err(|error| Problem::model(&error))
     }
-}
-
-/// The folder that `model fetch` leaves a repository in.
-fn fetched(repository: &str) -> anyhow::Result<PathBuf> {
-    Err(Problem::usage(
-        format!("cannot fetch `hf:{repository}`: fetching is not built yet"),
-        "download `config.json`, `tokenizer.json` and the safetensors files to a folder, and name the folder",
-    ))
 }
 
 fn unknown(word: &str) -> anyhow::Error {

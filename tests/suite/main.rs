@@ -12,6 +12,7 @@ mod buffers;
 mod child;
 mod cli;
 mod device_tools;
+mod fetch;
 mod gates;
 mod kill;
 mod mind;
