@@ -1,15 +1,16 @@
-//! `fork`: another session that shares the past up to a fact.
+//! `fork`: another workspace and session that share the past up to a fact.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::error::Problem;
+use super::error::{Problem, mention};
 use super::output;
 use super::places;
-use crate::session::{self, Replay, Store, find};
-use crate::workspace::{PRIVATE, SETTINGS, Settings, Workspace};
+use crate::policy::Presence;
+use crate::runtime::{Branch, branch};
+use crate::session::{Replay, find};
+use crate::workspace::PRIVATE;
 
 /// Begin another session that shares the past of one up to a fact
 #[derive(Args)]
@@ -22,7 +23,7 @@ pub(super) struct Fork {
     /// The last fact that both share [default: the last there is]
     #[arg(long, value_name = "SEQ")]
     at: Option<u64>,
-    /// Where the new session goes: a recording has no workspace of its own [default: the same]
+    /// The new folder, with the files as they were [default: <workspace>-at-<SEQ>]
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
 }
@@ -33,44 +34,46 @@ impl Fork {
     }
 
     pub(super) fn run(self) -> anyhow::Result<u8> {
+        let (folder, root) = self.make()?;
+        output::say(&folder.display().to_string());
+        output::say(&format!("go on with `pilotfish resume {}`", root.display()));
+        Ok(0)
+    }
+
+    /// The new session's folder, and its workspace.
+    pub(super) fn make(self) -> anyhow::Result<(PathBuf, PathBuf)> {
         let from = find(&self.session, &places::workspaces().list(), &places::recordings())?;
         let from = places::whole(&from);
         let (replay, _) = Replay::open(&from)?;
         let last = replay.facts().checked_sub(1);
         let last = last.ok_or_else(|| Problem::usage("the session has no facts yet", ""))?;
         let seq = self.at.unwrap_or(last);
-        let root = match &self.workspace {
-            Some(root) => root.clone(),
-            None => own_workspace(&from)?,
+        let root = match self.workspace {
+            Some(root) => root,
+            None => beside(&from, seq)?,
         };
-        let (clock, ids) = places::time()?;
-        let id = ids.session(clock.now());
-        let to = Store::of(root.join(PRIVATE).join("sessions")).session(&id);
-        let log = session::fork(&from, seq, &to, clock.now())?;
-        if !root.join(SETTINGS).exists() {
-            let state = replay.state_at(seq);
-            let mut settings = Settings::of(state.model);
-            (settings.target, settings.agent) = (state.target, state.agent);
-            (settings.seq, settings.tokens, settings.seed) = (state.seq, state.tokens, state.seed);
-            state.autonomy.name().clone_into(&mut settings.autonomy);
-            let text = settings.write_into("").map_err(|f| Problem::usage(f.to_string(), ""))?;
-            fs::write(root.join(SETTINGS), text)?;
+        if root.exists() {
+            let what = format!("`{}` is there already", root.display());
+            return Err(Problem::usage(what, "say where the fork goes with `--workspace DIR`"));
         }
-        drop(log);
-        let _ = places::workspaces().remember(Workspace::open(&root)?.root());
-        output::say(&format!("{}", to.display()));
-        output::say(&format!("go on with `pilotfish resume {}`", to.display()));
-        Ok(0)
+        let Branch { folder, findings } =
+            branch(&from, seq, &root, &places::world(Presence::Attended)?)?;
+        mention(&findings);
+        let _ = places::workspaces().remember(&places::whole(&root));
+        Ok((folder, root))
     }
 }
 
-fn own_workspace(session: &Path) -> anyhow::Result<PathBuf> {
+/// Beside the workspace of the session; a recording has none.
+fn beside(session: &Path, seq: u64) -> anyhow::Result<PathBuf> {
     let inside = session.parent().filter(|up| up.ends_with(format!("{PRIVATE}/sessions")));
-    let root = inside.and_then(|sessions| sessions.ancestors().nth(2)).map(Path::to_owned);
-    root.ok_or_else(|| {
+    let root = inside.and_then(|sessions| sessions.ancestors().nth(2));
+    let named = root.and_then(|root| Some((root, root.file_name()?.to_string_lossy())));
+    let place = named.map(|(root, name)| root.with_file_name(format!("{name}-at-{seq}")));
+    place.ok_or_else(|| {
         Problem::usage(
             format!("`{}` is a recording: it has no workspace of its own", session.display()),
-            "say where the new session goes with `--workspace DIR`",
+            "say where the fork goes with `--workspace DIR`",
         )
     })
 }

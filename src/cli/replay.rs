@@ -7,8 +7,10 @@ use std::sync::Arc;
 
 use clap::Args;
 
+use super::deploy::Deploy;
 use super::error::mention;
 use super::facts::Teller;
+use super::fork::Fork;
 use super::output;
 use super::places;
 use super::resume::Resume;
@@ -67,7 +69,7 @@ pub(super) fn follow(choice: Choice) -> anyhow::Result<u8> {
     match choice {
         Choice::Resume(folder) => Resume::of(&folder).run(),
         Choice::Replay(folder) => screen(&folder),
-        Choice::Fork { folder, seq } => super::fork::Fork::of(&folder, seq).run(),
-        Choice::Deploy(model) => super::deploy::Deploy::of(model).run(),
+        Choice::Fork { folder, seq } => Resume::of(&Fork::of(&folder, seq).make()?.0).run(),
+        Choice::Deploy(model) => Deploy::of(model).run(),
     }
 }

@@ -24,9 +24,11 @@ mod mind;
 mod open;
 mod world;
 
+mod branch;
 mod headless;
 mod known;
 
+pub use branch::{Branch, branch};
 pub use brief::words;
 pub use decide::decide;
 pub use effect::Effect;

@@ -75,7 +75,9 @@ pub fn resume(
 }
 
 /// The workspace that a session folder lies in, and its settings.
-fn surroundings(folder: &FilePath) -> Result<(Workspace, Settings, Vec<Finding>), OpenError> {
+pub(super) fn surroundings(
+    folder: &FilePath,
+) -> Result<(Workspace, Settings, Vec<Finding>), OpenError> {
     let recording = || OpenError::Recording { folder: folder.to_owned() };
     let inside =
         folder.parent().filter(|sessions| sessions.ends_with(format!("{PRIVATE}/sessions")));

@@ -170,13 +170,23 @@ fn json_lines_are_the_lines_of_the_log() {
     let second = deploy(&room, &["tiny-llama"]);
     refused(&second, &["there is a session in `workspace`", "pilotfish resume workspace"]);
     assert_eq!(fs::read(room.session().unwrap().join("log.jsonl")).unwrap(), log);
-    // 3. A fork shares its past byte for byte, and goes on.
-    let mut fork = room.pilotfish(&["fork", "workspace", "--at", "20"]);
-    let forked = fork.env_remove("PILOTFISH_CLOCK").output().unwrap();
+    // 3. A fork shares its past byte for byte, has the files as they were, and goes on to the end.
+    let moved = text(&log).lines().position(|line| line.contains(r#""tool":"undo_move""#)).unwrap();
+    let forked = room.run(&["fork", "workspace", "--at", &moved.to_string()]);
+    assert_eq!(forked.status.code(), Some(0), "{}", said(&forked));
     let folder = PathBuf::from(text(&forked.stdout).lines().next().unwrap());
-    let shared: usize = text(&log).lines().take(21).map(|line| line.len() + 1).sum();
+    let root = room.path().join(format!("workspace-at-{moved}"));
+    assert!(folder.starts_with(&root), "{}", folder.display());
+    let shared: usize = text(&log).lines().take(moved + 1).map(|line| line.len() + 1).sum();
     let present = fs::read(folder.join("log.jsonl")).unwrap();
     assert_eq!(present[..shared], log[..shared]);
+    let program = |root: &Path| fs::read_to_string(root.join("program/decode.toml")).unwrap();
+    assert_ne!(program(&root), program(&room.workspace()));
+    assert!(!root.join("lessons.md").exists());
+    let resumed = room.run(&["resume", root.to_str().unwrap(), "--headless"]);
+    assert_eq!(resumed.status.code(), Some(3), "{}", said(&resumed));
+    assert_eq!(program(&root), program(&room.workspace()), "{}", said(&resumed));
+    assert!(root.join("lessons.md").exists());
     let beyond = room.run(&["fork", "workspace", "--at", "99999", "--workspace", "other"]);
     refused(&beyond, &["there is no fact 99999"]);
 }

@@ -110,7 +110,8 @@ fn answer(
     let Some(bytes) = files.get(name) else { return send("404 Not Found", b"", 0) };
     let from = range.strip_prefix("bytes=").and_then(|range| range.split('-').next()?.parse().ok());
     let from: usize = from.filter(|_| mood != Mood::KnowsNoRanges).unwrap_or(0);
-    let breaks = matches!(mood, Mood::BreaksOff | Mood::KnowsNoRanges) && !again && bytes.len() > 100_000;
+    let breaks =
+        matches!(mood, Mood::BreaksOff | Mood::KnowsNoRanges) && !again && bytes.len() > 100_000;
     let most = if breaks { bytes.len() / 3 } else { usize::MAX };
     let status = if from > 0 { "206 Partial Content" } else { "200 OK" };
     send(status, &bytes[from..], most);
@@ -122,7 +123,8 @@ fn hex(bytes: &[u8]) -> String {
 
 fn run(room: &Room, hub: &str, token: Option<&str>, words: &[&str]) -> Output {
     let mut command = room.pilotfish(words);
-    for name in ["http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"] {
+    for name in ["http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"]
+    {
         command.env_remove(name);
     }
     for name in ["HF_HOME", "HF_HUB_CACHE", "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"] {
@@ -168,7 +170,8 @@ fn what_broke_off_goes_on_where_it_was() {
         let (room, server) = (Room::new(), serve(mood));
         is_whole(&room, &run(&room, &server.address, None, &FETCH));
         let asked = server.asked.lock().unwrap();
-        let large: Vec<&String> = asked.iter().filter(|line| line.contains("safetensors")).collect();
+        let large: Vec<&String> =
+            asked.iter().filter(|line| line.contains("safetensors")).collect();
         assert_eq!(large.len(), 2, "{asked:?}");
         assert!(large[1].contains("bytes="), "{asked:?}");
     }
