@@ -4,7 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pilotfish::model::{Cache, Logits, Message, Model, Oracle, greedy, top};
+use pilotfish::model::{
+    Cache, Config, Fault, Logits, Message, Model, Oracle, Padding, bundled_names, greedy,
+    reference, top,
+};
 use pilotfish::tensor::{Comparison, NoTap, Tap, Tensor, Trace, compare};
 use safetensors::{Dtype, SafeTensors};
 use serde_json::Value;
@@ -204,4 +207,194 @@ fn hidden_states_of_the_real_model_agree_token_by_token() {
     let exact = tensor(&file, "last_logits_f64");
     let c = Comparison::of(&exact, logits.last());
     assert!(c.max_abs <= 5e-4, "{:e}", c.max_abs);
+}
+
+fn tiny(family: &str) -> Option<Model> {
+    Some(Model::open(&need::shared(&format!("models/tiny/{family}"))?).unwrap())
+}
+
+/// Any ids will do where two computations are compared with each other.
+fn some_ids(config: &Config, count: usize) -> Vec<u32> {
+    (0..count).map(|i| ((i * 2_654_435 + 97) % config.vocab) as u32).collect()
+}
+
+#[test]
+fn the_reference_in_f64_judges_alike() {
+    let bundled = bundled_names().into_iter().map(|name| Model::bundled(name).unwrap());
+    for model in TINY.iter().filter_map(|family| tiny(family)).chain(bundled) {
+        let model = Arc::new(model);
+        let tokens = some_ids(&model.config, 23);
+        let (mut fast, mut slow) = (Trace::all(), Trace::all());
+        run(&Oracle::new(Arc::clone(&model)).unwrap(), &tokens, &mut fast);
+        reference(&model, &tokens, &mut slow).unwrap();
+        assert_eq!(slow.len(), 3 + 5 * model.config.layers);
+        for (name, slow) in slow.iter() {
+            let c = Comparison::of(&slow.data, &fast.get(name).unwrap().data);
+            assert!(c.rel_l2 <= 3e-6, "{} {name}: {:e}", model.name, c.rel_l2);
+        }
+    }
+}
+
+#[test]
+fn the_reference_itself_agrees_with_f64_of_others() {
+    for family in TINY {
+        let Some(model) = tiny(family) else { return };
+        let folder = need::shared(&format!("models/tiny/{family}")).unwrap();
+        let bytes = fs::read(folder.join("reference.safetensors")).unwrap();
+        let file = SafeTensors::deserialize(&bytes).unwrap();
+        let cases = json(&folder.join("reference.json"));
+        let tokens = ids(&cases["cases"][2]["input_ids"]);
+        let logits = reference(&model, &tokens, &mut NoTap).unwrap();
+        let c = Comparison::of(&tensor(&file, "case2.logits_f64"), &logits.data);
+        assert!(c.rel_l2 <= 2e-7, "{family}: {:e}", c.rel_l2);
+    }
+}
+
+#[test]
+fn the_reference_and_the_oracle_read_the_real_model_alike() {
+    let Some((model, _)) = smollm2() else { return };
+    let tokens = model.tokenizer.as_ref().unwrap().encode("Water freezes at").unwrap();
+    let wanted = ["layers.*.hidden", "layers.0.q_rope", "logits"];
+    let (mut fast, mut slow) = (Trace::of(wanted), Trace::of(wanted));
+    run(&Oracle::new(Arc::clone(&model)).unwrap(), &tokens, &mut fast);
+    reference(&model, &tokens, &mut slow).unwrap();
+    for (name, slow) in slow.iter() {
+        let fast = fast.get(name).unwrap();
+        for row in compare::rows(&slow.data, &fast.data, slow.width()) {
+            assert!(row.rel_l2 <= 1e-5, "{name}: {:e}", row.rel_l2);
+        }
+    }
+}
+
+/// What changes nothing, by the mathematics: a norm takes the scale of its input away.
+fn is_normed_away(config: &Config, name: &str) -> bool {
+    let last = format!("layers.{}.", config.layers - 1);
+    name == "final_hidden"
+        || name == format!("{last}hidden")
+        || (config.qk_norm && (name.ends_with(".q") || name.ends_with(".k")))
+}
+
+#[test]
+fn a_mistake_in_any_operator_is_seen() {
+    const LIMIT: f64 = 3e-6;
+    for family in ["llama3", "qwen2", "qwen3"] {
+        let Some(model) = tiny(family) else { return };
+        let model = Arc::new(model);
+        let tokens = some_ids(&model.config, 17);
+        let logits = |fault: Option<Fault>| {
+            let oracle = Oracle::new(Arc::clone(&model)).unwrap();
+            let oracle = fault
+                .map_or(oracle, |fault| Oracle::new(Arc::clone(&model)).unwrap().with_fault(fault));
+            run(&oracle, &tokens, &mut NoTap).data
+        };
+        let good = logits(None);
+        let mut trace = Trace::all();
+        run(&Oracle::new(Arc::clone(&model)).unwrap(), &tokens, &mut trace);
+        let seen = |fault: Fault| Comparison::of(&good, &logits(Some(fault))).rel_l2;
+        for (name, _) in trace.iter() {
+            let roll = seen(Fault::Roll { at: name.into() });
+            assert!(roll > 100.0 * LIMIT, "{family} {name} rolled: {roll:e}");
+            let scaled = seen(Fault::Scale { at: name.into(), by: 1.001 });
+            assert!(
+                scaled > 3.0 * LIMIT || is_normed_away(&model.config, name),
+                "{family} {name} scaled: {scaled:e}"
+            );
+        }
+        for fault in [Fault::Unmasked, Fault::Unrotated] {
+            assert!(seen(fault.clone()) > 100.0 * LIMIT, "{family} {fault:?}");
+        }
+        // Mistakes in the config: everything that changes no shape.
+        let wrong: [fn(&mut Config); 4] = [
+            |c| c.norm_eps *= 10.0,
+            |c| c.rope_theta *= 2.0,
+            |c| c.qkv_bias = false,
+            |c| c.qk_norm = false,
+        ];
+        for (index, wrong) in wrong.iter().enumerate() {
+            let mut model = tiny(family).unwrap();
+            let before = model.config.clone();
+            wrong(&mut model.config);
+            if model.config == before {
+                continue;
+            }
+            let oracle = Oracle::new(Arc::new(model)).unwrap();
+            let off = Comparison::of(&good, &run(&oracle, &tokens, &mut NoTap).data).rel_l2;
+            assert!(off > LIMIT, "{family} mistake {index}: {off:e}");
+        }
+    }
+}
+
+#[test]
+fn decoding_one_by_one_is_prefill() {
+    for name in bundled_names() {
+        let oracle = Oracle::new(Arc::new(Model::bundled(name).unwrap())).unwrap();
+        let tokens = some_ids(oracle.config(), 40);
+        let whole = run(&oracle, &tokens, &mut NoTap);
+        let mut cache = Cache::new(oracle.config(), tokens.len());
+        oracle.prefill(&tokens[..7], Logits::Last, &mut cache, &mut NoTap).unwrap();
+        for (at, token) in tokens.iter().enumerate().skip(7) {
+            let logits = oracle.step(*token, &mut cache, &mut NoTap).unwrap();
+            let c = Comparison::of(whole.row(at), &logits);
+            assert!(c.rel_l2 <= 3e-6, "{name} {at}: {:e}", c.rel_l2);
+        }
+        // What was forgotten can be said again.
+        cache.truncate(20);
+        let logits = oracle.step(tokens[20], &mut cache, &mut NoTap).unwrap();
+        assert!(Comparison::of(whole.row(20), &logits).rel_l2 <= 3e-6);
+    }
+}
+
+#[test]
+fn a_padded_network_says_the_same() {
+    let bundled = bundled_names().into_iter().map(|name| Model::bundled(name).unwrap());
+    for model in TINY.iter().filter_map(|family| tiny(family)).chain(bundled) {
+        let name = model.name.clone();
+        let none = Padding::none(&model.config);
+        let group = model.config.group();
+        let wider = [
+            Padding { heads: none.kv_heads * (group + 1), ..none },
+            Padding { heads: (none.kv_heads + 1) * group, kv_heads: none.kv_heads + 1, ..none },
+            Padding { hidden: none.hidden + 64, intermediate: none.intermediate + 96, ..none },
+            Padding { head_dim: none.head_dim * 2, ..none },
+        ];
+        let tokens = some_ids(&model.config, 50);
+        let model = Arc::new(model);
+        let plain = run(&Oracle::new(Arc::clone(&model)).unwrap(), &tokens, &mut NoTap);
+        for padding in wider {
+            let padded = Arc::new(model.padded(padding).unwrap());
+            assert_ne!(padded.hash(), model.hash());
+            let logits = run(&Oracle::new(padded).unwrap(), &tokens, &mut NoTap);
+            let c = Comparison::of(&plain.data, &logits.data);
+            assert!(c.cosine >= 0.999_998 && c.rel_l2 < 1e-4, "{name} {padding:?}: {c:?}");
+        }
+        assert!(model.padded(Padding { heads: 1, kv_heads: 0, ..none }).is_err());
+    }
+}
+
+#[test]
+fn the_real_model_with_phantom_heads_says_the_same() {
+    let Some((model, _)) = smollm2() else { return };
+    let tokens = some_ids(&model.config, 32);
+    let plain = run(&Oracle::new(Arc::clone(&model)).unwrap(), &tokens, &mut NoTap);
+    let padding = Padding { heads: 12, ..Padding::none(&model.config) };
+    let padded = Oracle::new(Arc::new(model.padded(padding).unwrap())).unwrap();
+    let logits = run(&padded, &tokens, &mut NoTap);
+    for row in compare::rows(&plain.data, &logits.data, plain.width()) {
+        assert!(row.cosine >= 0.999_998, "{}", row.cosine);
+    }
+}
+
+#[test]
+fn the_small_models_write_what_their_card_says() {
+    for name in bundled_names() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models").join(name);
+        let card = json(&folder.join("CARD.json"));
+        let model = Arc::new(Model::bundled(name).unwrap());
+        let tokenizer = model.tokenizer.clone().unwrap();
+        let sample = card["sample"].as_str().unwrap();
+        let prompt = tokenizer.encode("At dawn the pilot fish").unwrap();
+        let made = generate(&Oracle::new(model).unwrap(), &prompt, 60);
+        let text = format!("At dawn the pilot fish{}", tokenizer.decode(&made));
+        assert!(text.starts_with(&sample[..100]), "{name}: {text}");
+    }
 }
