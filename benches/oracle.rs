@@ -20,8 +20,7 @@ const SHAPE: &str = r#"{"model_type":"llama","hidden_size":576,"intermediate_siz
     "tie_word_embeddings":true}"#;
 
 /// Matrices of one layer that a prompt runs through.
-const MATRICES: [Role; 7] =
-    [Role::Q, Role::K, Role::V, Role::O, Role::Gate, Role::Up, Role::Down];
+const MATRICES: [Role; 7] = [Role::Q, Role::K, Role::V, Role::O, Role::Gate, Role::Up, Role::Down];
 
 fn model() -> Model {
     let home = env::var_os("HOME").map(PathBuf::from).unwrap_or_default();

@@ -197,7 +197,9 @@ fn a_program_of_the_wrong_type_reads_other_numbers() {
             *method = Method::External;
         }
     });
-    assert!(likeness(&honest, &narrow, "layers.0.up") < 0.5);
+    let likeness = likeness(&honest, &narrow, "layers.0.up");
+    // Half of what is read are the low bits of f32 values: any bf16 at all, NaN among them.
+    assert!(likeness.is_nan() || likeness < 0.5, "{likeness}");
 }
 
 #[test]

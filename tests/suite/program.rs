@@ -202,7 +202,7 @@ fn moves_keep_the_meaning() {
     for name in ["tiny-llama", "tiny-qwen2", "tiny-qwen3"] {
         let model = Arc::new(Model::bundled(name).unwrap());
         let outline = outline_of(&model);
-        let mut programs = Stage::ALL.map(|stage| lower(&outline, &array, stage, 256, 320).0);
+        let mut programs = Stage::ALL.map(|stage| lower(&outline, &array, stage, 512, 576).0);
         let first = run(&programs[0], &programs[1], &model, &array);
         let mut before = first.clone();
         for at in 0..2 {

@@ -30,7 +30,8 @@ fn every_recorded_session_replays() {
             assert!(!matches!(entry.event, Event::Unknown { .. }), "{seq} {}", folder.display());
             state.apply(entry);
         }
-        assert_eq!(state, replay.state());
+        // By what they print: a margin that is no number is equal to none, itself included.
+        assert!(format!("{state:?}") == format!("{:?}", replay.state()), "{}", folder.display());
         let header = Header::read(&folder).unwrap();
         let told = (header.facts, header.model, header.phase);
         assert_eq!(told, (replay.facts(), state.model.clone(), state.phase));
@@ -167,6 +168,9 @@ pub fn steps(root: &Path, armed: &str) {
     }
 }
 
+/// A torn tail that was set aside, and the number of the process that holds a log.
+const PASSING: [&str; 2] = ["log.torn", "log.lock"];
+
 /// Every file below, but for what a killed process may leave and the next one removes.
 fn tree(root: &Path) -> BTreeMap<String, Vec<u8>> {
     let (mut files, mut folders) = (BTreeMap::new(), vec![root.to_owned()]);
@@ -175,7 +179,7 @@ fn tree(root: &Path) -> BTreeMap<String, Vec<u8>> {
             let name = item.path().strip_prefix(root).unwrap().display().to_string();
             if item.file_type().unwrap().is_dir() {
                 folders.push(item.path());
-            } else if !name.contains("staging/") && !name.ends_with("log.torn") {
+            } else if !name.contains("staging/") && !PASSING.iter().any(|end| name.ends_with(end)) {
                 files.insert(name, fs::read(item.path()).unwrap());
             }
         }

@@ -104,7 +104,7 @@ fn a_naive_deployment_computes_the_network() {
         for _ in 0..31 {
             let truth = oracle.step(next, &mut cache, &mut NoTap).unwrap();
             let got = machine.step(next, &mut NoTap).unwrap();
-            assert!(cosine(&truth, &got) > 0.999, "{name}: {}", cosine(&truth, &got));
+            assert!(cosine(&truth, &got) > 0.99, "{name}: {}", cosine(&truth, &got));
             next = greedy(&truth);
             same += usize::from(next == greedy(&got));
         }

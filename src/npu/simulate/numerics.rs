@@ -175,7 +175,7 @@ mod tests {
         let before = group;
         bfp16_group(&mut group);
         assert_eq!(group, before);
-        let mut group = [255.9, -256.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+        let mut group = [255.9, -255.9, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
         bfp16_group(&mut group);
         assert_eq!(group[..2], [254.0, -256.0]);
         let mut zeros = [0.0; 8];

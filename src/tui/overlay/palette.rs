@@ -131,6 +131,8 @@ fn find(words: &str, offered: &[(Picked, String)]) -> Vec<usize> {
     let mut matcher = Matcher::new(Config::DEFAULT);
     let pattern = Pattern::parse(words, CaseMatching::Smart, Normalization::Smart);
     let mut letters = Vec::new();
+    // Words that stand at the very beginning are what was meant, however well others match.
+    let begins = |at: &usize| offered[*at].1.starts_with(words);
     let mut found: Vec<(u32, usize)> = offered
         .iter()
         .enumerate()
@@ -138,7 +140,7 @@ fn find(words: &str, offered: &[(Picked, String)]) -> Vec<usize> {
             Some((pattern.score(Utf32Str::new(text, &mut letters), &mut matcher)?, at))
         })
         .collect();
-    found.sort_by_key(|(score, at)| (std::cmp::Reverse(*score), *at));
+    found.sort_by_key(|(score, at)| (!begins(at), std::cmp::Reverse(*score), *at));
     found.into_iter().map(|(_, at)| at).collect()
 }
 
