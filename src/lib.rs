@@ -49,12 +49,6 @@ pub mod tools;
 
 pub mod runtime;
 
-#[allow(
-    dead_code,
-    unused_imports,
-    unreachable_pub,
-    reason = "the loop of the screen is not there yet"
-)]
 pub mod tui;
 
 pub mod cli;

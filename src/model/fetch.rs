@@ -1,4 +1,4 @@
-//! Fetches a checkpoint from a hub: goes on where it broke off, and keeps only what its hash proves.
+//! Fetches a checkpoint from a hub: goes on where it broke off, keeps what its hash proves.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};

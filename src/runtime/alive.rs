@@ -9,8 +9,9 @@ use super::live::{Live, Moved};
 use super::perform::Performer;
 use super::request::{Input, Request};
 use super::update::Update;
+use super::watching;
 use crate::base::crash;
-use crate::session::Event;
+use crate::session::{Artifacts, Event};
 use crate::workspace::{Path, Workspace};
 
 /// What a face may have waiting before it is taken to be asleep.
@@ -22,6 +23,7 @@ pub(super) struct Alive {
     pub live: Live,
     pub performer: Performer,
     pub workspace: Workspace,
+    pub artifacts: Artifacts,
     pub wishes: mpsc::Receiver<Wish>,
     pub inputs: mpsc::Receiver<Input>,
     pub drafts: mpsc::Receiver<Update>,
@@ -104,6 +106,7 @@ impl Alive {
     }
 
     fn step(&mut self, input: Input) -> Result<(), Update> {
+        watching::keep(&self.workspace, &self.artifacts, &input);
         let moved = self.live.step(input).map_err(|error| Update::Broken(error.to_string()));
         let Moved { facts, effects } = moved?;
         let moved = !facts.is_empty();

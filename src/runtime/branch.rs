@@ -1,4 +1,4 @@
-//! A fork with files of its own: the workspace as it was at a fact, and a session that goes on there.
+//! A fork with files of its own: the workspace as it was at a fact, and a session from there.
 
 use std::fs;
 use std::path::{Path as FilePath, PathBuf};

@@ -27,6 +27,7 @@ mod world;
 mod branch;
 mod headless;
 mod known;
+mod standing;
 
 pub use branch::{Branch, branch};
 pub use brief::words;
@@ -39,6 +40,7 @@ pub use known::known;
 pub use live::{Live, Moved};
 pub use open::{Opened, create, resume};
 pub use request::{Input, Request};
+pub use standing::always;
 pub use step::Step;
 pub use update::Update;
 pub use world::World;

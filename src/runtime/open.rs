@@ -143,7 +143,9 @@ impl Opening<'_> {
             live.append(vec![(Author::User, Event::AutonomySet { autonomy })])?;
         }
         for (path, hash) in watching::changed(&self.workspace, live.state(), live.tools()) {
-            step(&mut live, Input::Edited { path, hash })?;
+            let input = Input::Edited { path, hash };
+            watching::keep(&self.workspace, &self.artifacts, &input);
+            step(&mut live, input)?;
         }
         if live.state().prompt == State::default().prompt && !live.state().busy {
             let words = brief::words(live.state());
@@ -157,6 +159,7 @@ impl Opening<'_> {
         let (sender, drafts) = mpsc::channel(DRAFTS);
         let root = self.workspace.root().to_owned();
         let kit = Kit::open(self.settings, self.workspace.clone(), self.artifacts.clone(), skills);
+        let artifacts = self.artifacts.clone();
         let judge = Judge::new(world.exe.clone(), &root, self.artifacts);
         let eyes = watching::start(&self.workspace, rules.sealed, inputs.clone());
         let eyes = eyes.map_err(|finding| self.findings.push(finding)).ok();
@@ -166,8 +169,17 @@ impl Opening<'_> {
         let (handle, wishes) = Handle::new(place);
         let (workspace, feeds) = (self.workspace, Vec::new());
         let inputs = received;
-        let alive =
-            Alive { live, performer, workspace, wishes, inputs, drafts, feeds, _eyes: eyes };
+        let alive = Alive {
+            live,
+            performer,
+            workspace,
+            artifacts,
+            wishes,
+            inputs,
+            drafts,
+            feeds,
+            _eyes: eyes,
+        };
         tokio::spawn(alive.run(first));
         Ok(Opened { handle, findings: self.findings, past })
     }

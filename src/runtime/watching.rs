@@ -5,7 +5,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::request::Input;
 use crate::base::{Finding, Hash};
-use crate::session::{CallRecord, CallState, State, ToolOutcome};
+use crate::session::{Artifacts, CallRecord, CallState, State, ToolOutcome};
 use crate::tools::Toolbox;
 use crate::workspace::{Path, Workspace};
 
@@ -49,6 +49,19 @@ pub(super) fn changed(
         (known.hash != now && !is_undone(&path, state, tools)).then(|| (name.clone(), now))
     });
     documents.collect()
+}
+
+/// Keeps a document as a person left it, so that a recording can show it. Nothing is lost where
+/// that fails: the file itself is still there.
+pub(super) fn keep(workspace: &Workspace, artifacts: &Artifacts, input: &Input) {
+    let Input::Edited { path: name, hash } = input else { return };
+    let Ok(path) = Path::new(name) else { return };
+    if name.ends_with(".md")
+        && let Ok(bytes) = workspace.read(&path)
+        && Hash::of(&bytes) == *hash
+    {
+        let _ = artifacts.put("document", name.as_str(), &bytes);
+    }
 }
 
 fn is_undone(path: &Path, state: &State, tools: &Toolbox) -> bool {

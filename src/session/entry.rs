@@ -15,6 +15,18 @@ pub enum Author {
     System,
 }
 
+impl Author {
+    /// The word used in logs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Agent => "agent",
+            Self::Evaluator => "evaluator",
+            Self::System => "system",
+        }
+    }
+}
+
 /// One fact with its place in the log. `prev` is the hash of the line before it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {

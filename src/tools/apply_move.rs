@@ -64,14 +64,15 @@ impl Hand for ApplyMove {
         // 1. Keep what is there, 2. note the move, 3. make it: each finds the one before it done.
         let snapshot = kit.freeze()?.hash().clone();
         let mut stack = Stack::open(kit, stage)?;
-        let depth = stack.depth(kit, stage, before.text())?;
         let made = Made {
             name: args.name.clone(),
             site: args.site.clone(),
             snapshot: snapshot.clone(),
+            before: hash(before.text()),
             after: hash(after.text()),
+            onto: None,
         };
-        stack.push(kit, depth, made, after.text())?;
+        stack.push(kit, made, before.text(), after.text())?;
         let saved = write(kit, stage, after.text())?;
 
         let (was, is) = (timed(before.program(), kit), timed(after.program(), kit));

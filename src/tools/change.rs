@@ -69,6 +69,8 @@ pub(super) fn save(
     };
     let saved = saved.map_err(failed)?;
     let now = kit.workspace.read(path).map_err(failed)?;
+    // A recording shows what a document was at any moment.
+    kit.keep("document", path.to_string(), &now)?;
     let patch = Patch::of(path.clone(), before.as_bytes(), &now);
     Ok(documented(told(kit, &patch, words, &saved.hash)?, path, &saved))
 }

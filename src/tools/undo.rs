@@ -1,5 +1,6 @@
 //! What was there before each move, so that taking one back restores every byte.
 
+use std::iter;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -12,14 +13,14 @@ use crate::base::{Hash, file};
 use crate::model::Stage;
 use crate::workspace::{Patch, Snapshot};
 
-/// The moves of one stage, oldest first. Nothing is taken off when a move is taken back: how many
+/// The moves of one stage, in the order in which they were made, taken back or not. Which of them
 /// are in force follows from the file itself, so a process that dies between the file and this
-/// list leaves nothing that contradicts it.
+/// list leaves nothing that contradicts it, and a fork may go on from any file of the past.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Stack {
     moves: Vec<Made>,
-    /// How many moves were in force whenever a step was kept.
-    kept: Vec<usize>,
+    /// The program files that a step was kept for.
+    kept: Vec<Hash>,
     #[serde(skip)]
     place: PathBuf,
 }
@@ -31,8 +32,12 @@ pub(super) struct Made {
     pub site: Value,
     /// The tree as it was before.
     pub snapshot: Hash,
-    /// The program file after.
+    /// The program file before, and after.
+    pub before: Hash,
     pub after: Hash,
+    /// The place in the list of the move that it was made on top of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub onto: Option<usize>,
 }
 
 const MOST: u64 = 16 << 20;
@@ -48,27 +53,36 @@ impl Stack {
         Ok(Self { place, ..stack })
     }
 
-    /// How many moves are in force in this text. One that a person has edited since counts all.
-    pub(super) fn depth(&self, kit: &Kit, stage: Stage, text: &str) -> Result<usize, Failure> {
+    /// The place of the last move in force in this text. One that a person has edited since the
+    /// last move holds that too.
+    fn top(&self, text: &str) -> Option<usize> {
         let now = hash(text);
-        if let Some(at) = self.moves.iter().rposition(|made| made.after == now) {
-            return Ok(at + 1);
-        }
-        if let Some(first) = self.moves.first()
-            && first.before(kit, stage)? == text
-        {
-            return Ok(0);
-        }
-        Ok(self.moves.len())
+        let after = self.moves.iter().rposition(|made| made.after == now);
+        let before = || self.moves.iter().rfind(|made| made.before == now);
+        after.or_else(|| match before() {
+            Some(made) => made.onto,
+            None => self.moves.len().checked_sub(1),
+        })
     }
 
-    /// Notes a move that is about to be made on top of `depth` others, and keeps what the file
-    /// will be: an edit made after it can then be told from the move.
+    /// The moves in force in this text, the last one first.
+    pub(super) fn in_force(&self, text: &str) -> impl Iterator<Item = &Made> {
+        let made = |at: usize| self.moves.get(at);
+        // A move stands on an earlier one: a list that says otherwise would lead in a circle.
+        let below = move |(at, one): &(usize, &Made)| {
+            one.onto.filter(|onto| onto < at).and_then(|onto| Some((onto, made(onto)?)))
+        };
+        let top = self.top(text).and_then(|at| Some((at, made(at)?)));
+        iter::successors(top, below).map(|(_, made)| made)
+    }
+
+    /// Notes a move that is about to be made on this text, and keeps what the file will be: an
+    /// edit made after it can then be told from the move.
     pub(super) fn push(
         &mut self,
         kit: &Kit,
-        depth: usize,
         made: Made,
+        before: &str,
         after: &str,
     ) -> Result<(), Failure> {
         let place = object(kit, &made.after);
@@ -76,24 +90,21 @@ impl Stack {
             let staging = kit.workspace.private("staging");
             file::replace(&place, after.as_bytes(), &staging, "artifact-write")?;
         }
-        self.moves.truncate(depth);
-        self.kept.retain(|kept| *kept <= depth);
-        self.moves.push(made);
+        let noted = |last: &Made| (&last.before, &last.after) == (&made.before, &made.after);
+        // It is there already if a process died between this list and the file.
+        if self.moves.last().is_some_and(noted) {
+            return Ok(());
+        }
+        let onto = self.top(before);
+        self.moves.push(Made { onto, ..made });
         self.write(kit)
-    }
-
-    /// The last of the moves in force.
-    pub(super) fn last(&self, depth: usize) -> Option<&Made> {
-        self.moves.get(depth.checked_sub(1)?)
     }
 
     /// A step was kept: what follows is compared with it.
     pub(super) fn keep(&mut self, kit: &Kit, text: &str) -> Result<(), Failure> {
         let now = hash(text);
-        let at = self.moves.iter().rposition(|made| made.after == now);
-        let depth = at.map_or(0, |at| at + 1);
-        if self.kept.last() != Some(&depth) {
-            self.kept.push(depth);
+        if !self.kept.contains(&now) {
+            self.kept.push(now);
             self.write(kit)?;
         }
         Ok(())
@@ -121,9 +132,11 @@ impl Made {
 /// What changed since the last step that was kept before this text.
 pub(super) fn since_kept(kit: &Kit, stage: Stage, text: &str) -> Result<Option<Patch>, Failure> {
     let stack = Stack::open(kit, stage)?;
-    let depth = stack.depth(kit, stage, text)?;
-    let from = stack.kept.iter().rev().find(|kept| **kept < depth).copied().unwrap_or(0);
-    let Some(first) = stack.moves.get(from).filter(|_| from < depth) else { return Ok(None) };
+    let made: Vec<&Made> = stack.in_force(text).collect();
+    let kept = made.iter().skip(1).position(|made| stack.kept.contains(&made.after));
+    let Some(first) = made.get(kept.unwrap_or(made.len().saturating_sub(1))) else {
+        return Ok(None);
+    };
     let before = first.before(kit, stage)?;
     Ok(Some(Patch::of(path(stage), before.as_bytes(), text.as_bytes())))
 }

@@ -41,7 +41,7 @@ impl Hand for UndoMove {
         let stage = args.stage;
         let now = text(kit, stage).ok()?;
         let stack = Stack::open(kit, stage).ok()?;
-        let made = stack.last(stack.depth(kit, stage, &now).ok()?)?;
+        let made = stack.in_force(&now).next()?;
         let was = restored(made, stage, &now, kit).ok()?;
         Some(Patch::of(path(stage), now.as_bytes(), was.as_bytes()))
     }
@@ -50,16 +50,16 @@ impl Hand for UndoMove {
         let (kit, stage) = (at.kit, args.stage);
         let now = text(kit, stage)?;
         let stack = Stack::open(kit, stage)?;
-        let depth = stack.depth(kit, stage, &now)?;
-        let Some(made) = stack.last(depth) else {
+        let mut made = stack.in_force(&now);
+        let Some(last) = made.next() else {
             return Err(format!("no move of {stage} is in force").into());
         };
-        let was = restored(made, stage, &now, kit)?;
+        let left = made.count();
+        let was = restored(last, stage, &now, kit)?;
         let program = parse(stage, &was)?;
         let saved = write(kit, stage, &was)?;
         let profile = timed(program.program(), kit);
-        let Made { name, site, .. } = made;
-        let left = depth - 1;
+        let Made { name, site, .. } = last;
         let text = format!(
             "`{name}` was taken back, {left} left; {stage} takes {:.3} ms again, predicted",
             profile.total_us() / 1e3

@@ -80,6 +80,8 @@ actions! {
     FirstEvent = "first-event", "go to the first event";
     LastEvent = "last-event", "go to the last event";
     Fork = "fork", "go on from here, in a session of its own";
+    // What there is to choose from.
+    LookThrough = "look-through", "look through it, event by event";
     // The program.
     Palette = "palette", "search everything that can be done";
     Help = "help", "show the keys";

@@ -198,6 +198,7 @@ impl App {
     /// Begins anew from a state: the feed was lost, and another one was opened.
     pub(super) fn restart(&mut self, state: State) {
         self.sight.state = state;
+        self.sight.drafts = Drafts::default();
         self.approval.sync(&self.sight.state);
     }
 

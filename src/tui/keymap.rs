@@ -33,10 +33,12 @@ contexts! {
     Diff = "diff", "in a full-screen change";
     Composer = "composer", "while writing";
     Blank = "blank", "before anything is written";
+    Recalled = "recalled", "while an earlier message is shown";
     Pane = "pane", "in the transcript and the panes";
     Replay = "replay", "in a recording";
     Words = "words", "when words are asked for";
     List = "list", "in lists";
+    Shelf = "shelf", "among sessions and models";
     Global = "global", "everywhere";
 }
 

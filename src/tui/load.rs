@@ -13,7 +13,7 @@ use crate::workspace::Path;
 
 /// Something to fetch.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Wanted {
+pub(crate) enum Wanted {
     /// A file of the workspace, by its path from the root; as it is now, or as it was then.
     Document(String, Option<Hash>),
     Text(ArtifactId),
@@ -23,7 +23,7 @@ pub enum Wanted {
 }
 
 #[derive(Clone, Debug)]
-pub enum Got {
+pub(crate) enum Got {
     Text(Arc<str>),
     Profile(Arc<Profile>),
     Proposal(Arc<Proposal>),
@@ -109,11 +109,11 @@ impl Loaded {
 }
 
 /// Tells what `always` would grant for a call.
-pub type Granting = Arc<dyn Fn(&ToolCall) -> Option<Grant> + Send + Sync>;
+pub(crate) type Granting = Arc<dyn Fn(&ToolCall) -> Option<Grant> + Send + Sync>;
 
 /// Fetches from the disk; called on the blocking pool.
 #[derive(Clone)]
-pub struct Loader {
+pub(crate) struct Loader {
     /// The root of the workspace; a recording may have none.
     pub workspace: Option<PathBuf>,
     /// The folder of the session.
@@ -125,7 +125,7 @@ pub struct Loader {
 const MOST_TEXT: usize = 4 << 20;
 
 impl Loader {
-    pub fn fetch(&self, wanted: &Wanted) -> Got {
+    pub(crate) fn fetch(&self, wanted: &Wanted) -> Got {
         match wanted {
             Wanted::Document(path, then) => self.document(path, then.as_ref()),
             Wanted::Text(id) => match Artifacts::of(&self.session).read(id) {

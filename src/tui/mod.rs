@@ -2,16 +2,20 @@
 
 mod action;
 mod app;
+mod browser;
 mod choice;
 mod colour;
 mod composer;
 mod effect;
 mod error;
+mod foot;
+mod head;
 mod key;
 mod keymap;
 mod load;
 mod overlay;
 mod pane;
+mod places;
 mod press;
 mod proposal;
 mod recording;
@@ -19,12 +23,14 @@ mod run;
 mod screen;
 mod setup;
 mod slot;
+mod stage;
 mod terminal;
 mod theme;
 mod view;
 mod widget;
 
 pub use action::Action;
+pub use app::App;
 pub use choice::{Choice, Shelf};
 pub use colour::Depth;
 pub use error::TuiError;

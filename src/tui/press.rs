@@ -141,6 +141,9 @@ impl App {
             Keys::Composer if self.composer.editor.is_blank() => {
                 vec![Context::Blank, Context::Composer, Context::Global]
             }
+            Keys::Composer if self.composer.is_recalling() => {
+                vec![Context::Recalled, Context::Composer, Context::Global]
+            }
             Keys::Composer => vec![Context::Composer, Context::Global],
             Keys::Place if self.recording.is_some() => {
                 vec![Context::Replay, Context::Pane, Context::Global]
@@ -345,9 +348,13 @@ impl App {
             rows.map(|row| row.context).any(|context| match context {
                 Context::Approval => asks && self.approval.mode == Mode::Beside,
                 Context::Replay => recorded,
-                Context::Composer => !recorded,
+                Context::Composer | Context::Recalled => !recorded,
                 Context::Pane | Context::Global | Context::Blank => true,
-                Context::Hunks | Context::Diff | Context::Words | Context::List => false,
+                Context::Hunks
+                | Context::Diff
+                | Context::Words
+                | Context::List
+                | Context::Shelf => false,
             })
         };
         let moves = [Action::Palette, Action::Send, Action::NewLine];

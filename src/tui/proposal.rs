@@ -13,7 +13,7 @@ use crate::workspace::{Edit, Path};
 
 /// A waiting call, looked at before it runs.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Proposal {
+pub(crate) struct Proposal {
     /// What it does, if it can be told better than by its arguments.
     pub(crate) title: Option<String>,
     /// The file it would write, with the text it would leave there.
@@ -186,18 +186,18 @@ mod tests {
     fn a_call_that_writes_shows_what_it_would_leave() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("plan.md"), "# Plan\n\nold words\n").unwrap();
-        let check = |tool: &str, args: Value, size: &str, after: &str| {
+        let check = |tool: &str, args: Value, size: [usize; 3], after: &str| {
             let proposal = Proposal::of(&call(tool, args), folder.path());
             let (change, writes) = (proposal.change.unwrap(), proposal.writes.unwrap());
-            assert_eq!(change.size(), size);
+            assert_eq!([change.added, change.removed, change.hunks.len()], size);
             assert_eq!(writes, ("plan.md".to_owned(), after.to_owned()));
         };
         let edit = json!({"path": "plan.md", "old": "old", "new": "new"});
-        check("edit", edit, "+1 −1 in 1 hunk", "# Plan\n\nnew words\n");
+        check("edit", edit, [1, 1, 1], "# Plan\n\nnew words\n");
         let write = json!({"path": "plan.md", "text": "# Plan\n"});
-        check("write", write, "+0 −2 in 1 hunk", "# Plan\n");
+        check("write", write, [0, 2, 1], "# Plan\n");
         let section = json!({"path": "plan.md", "section": "Plan", "text": "x"});
-        check("write_document", section, "+1 −1 in 1 hunk", "# Plan\n\nx\n");
+        check("write_document", section, [1, 1, 1], "# Plan\n\nx\n");
         let outside = json!({"path": "../secret", "text": "x"});
         let proposal = Proposal::of(&call("write", outside), folder.path());
         assert_eq!(proposal.change.unwrap().removed, 0);

@@ -16,7 +16,7 @@ use crossterm::terminal::{
 use crossterm::{execute, queue};
 use ratatui::backend::CrosstermBackend;
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect, Size};
+use ratatui::layout::{Position, Rect};
 
 use super::error::TuiError;
 use super::widget::scrub;
@@ -46,10 +46,6 @@ impl Terminal {
                 Err(error.into())
             }
         }
-    }
-
-    pub(super) fn size(&self) -> io::Result<Size> {
-        self.inner.size()
     }
 
     /// Sends what differs from the last frame, all at once for terminals that can.

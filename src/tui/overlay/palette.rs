@@ -1,7 +1,5 @@
 //! Everything that can be done, found by a few letters.
 
-use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
-use nucleo_matcher::{Config, Matcher, Utf32Str};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
@@ -11,7 +9,7 @@ use crate::tui::keymap::Context;
 use crate::tui::pane::Scroll;
 use crate::tui::slot::Slot;
 use crate::tui::view::View;
-use crate::tui::widget::{Editor, boxed, cut, pad_left, pad_right, put, scrollbar, span};
+use crate::tui::widget::{Editor, boxed, cut, pad_left, pad_right, put, rank, scrollbar, span};
 
 /// What a person picked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +65,8 @@ impl Palette {
 
     pub(crate) fn fit(&mut self, height: u16) {
         if self.searched.as_deref() != Some(self.editor.text()) {
-            self.found = find(self.editor.text(), &self.offered);
+            self.found =
+                rank(self.editor.text(), self.offered.iter().map(|(_, words)| words.as_str()));
             self.searched = Some(self.editor.text().to_owned());
             self.selected = 0;
         }
@@ -121,27 +120,6 @@ impl Palette {
         scrollbar(buffer, body, self.scroll.bar(), theme.of(Slot::Dim));
         Some(Position::new(cursor.min(inner.right().saturating_sub(1)), inner.y))
     }
-}
-
-/// The best match first; all in their own order while nothing is written.
-fn find(words: &str, offered: &[(Picked, String)]) -> Vec<usize> {
-    if words.trim().is_empty() {
-        return (0..offered.len()).collect();
-    }
-    let mut matcher = Matcher::new(Config::DEFAULT);
-    let pattern = Pattern::parse(words, CaseMatching::Smart, Normalization::Smart);
-    let mut letters = Vec::new();
-    // Words that stand at the very beginning are what was meant, however well others match.
-    let begins = |at: &usize| offered[*at].1.starts_with(words);
-    let mut found: Vec<(u32, usize)> = offered
-        .iter()
-        .enumerate()
-        .filter_map(|(at, (_, text))| {
-            Some((pattern.score(Utf32Str::new(text, &mut letters), &mut matcher)?, at))
-        })
-        .collect();
-    found.sort_by_key(|(score, at)| (!begins(at), std::cmp::Reverse(*score), *at));
-    found.into_iter().map(|(_, at)| at).collect()
 }
 
 #[cfg(test)]

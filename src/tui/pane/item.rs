@@ -61,7 +61,7 @@ pub(super) fn lines_of(
             out.extend(render(text, cells, theme).rows.into_iter().map(|row| row.line));
         }
         Item::Call(id) => {
-            if let Some(record) = view.state.call(id) {
+            if let Some(record) = view.state.call(id).filter(|call| seen.open || !is_told(call)) {
                 out.extend(call(record, seen, theme, cells));
             }
         }
@@ -92,6 +92,9 @@ pub(super) fn lines_of(
             ];
             out.extend(folded(&spans, seen.open, cells));
         }
+        // The call that wrote it says so already.
+        Item::Document { by, .. }
+            if *by != Author::User && matches!(before, Some(Item::Call(_))) => {}
         Item::Document { path, by } => {
             let (words, slot) = match by {
                 Author::User => (" changed by you", Slot::Warn),
@@ -208,6 +211,12 @@ fn call(record: &CallRecord, seen: &Seen, theme: &Theme, cells: usize) -> Vec<Li
         out.push(Line::from(vec![span("  └ ", theme.of(Slot::Rule)), span(text, dim)]));
     }
     out
+}
+
+/// What came of it is the next thing in the transcript: the judgement itself.
+fn is_told(record: &CallRecord) -> bool {
+    let done = matches!(record.state, CallState::Ended(ToolOutcome::Done { .. }));
+    done && record.call.tool == "gate"
 }
 
 fn look(record: &CallRecord) -> (&'static str, Slot, &'static str) {

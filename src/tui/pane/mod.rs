@@ -12,7 +12,6 @@ mod transcript;
 
 pub(crate) use document::Document;
 pub(crate) use gates::Gates;
-pub(crate) use item::verdict_look;
 pub(crate) use pane::Pane;
 pub(crate) use profile::Profiles;
 pub(crate) use scroll::Scroll;

@@ -55,7 +55,11 @@ impl Conversation {
     }
 
     fn select(&mut self, action: Action, view: &View<'_>) {
-        let opens = |at: &usize| matches!(view.state.transcript.items.get(*at), Some((_, item)) if can_open(item));
+        let opens = |at: &usize| {
+            let shows = self.blocks.get(*at).is_some_and(|block| !block.lines.is_empty());
+            let item = view.state.transcript.items.get(*at);
+            shows && item.is_some_and(|(_, item)| can_open(item))
+        };
         let from = self.selected.unwrap_or_else(|| {
             let bottom = (self.scroll.at + self.scroll.height).min(self.scroll.total);
             self.block_at(bottom)

@@ -4,7 +4,6 @@ use ratatui::text::{Line, Span};
 use similar::{Algorithm, ChangeTag, TextDiff};
 
 use super::text::{lines, one_line, pad_left, span};
-use crate::base::plural;
 use crate::tui::slot::Slot;
 use crate::tui::theme::Theme;
 use crate::workspace;
@@ -48,11 +47,6 @@ impl Change {
         let (added, removed) = (count(Mark::Added), count(Mark::Removed));
         let hunks = hunks.iter().map(Hunk::of).collect();
         Self { path: one_line(path), hunks, added, removed }
-    }
-
-    /// `+9 −23 in 2 hunks`.
-    pub(crate) fn size(&self) -> String {
-        format!("+{} −{} in {}", self.added, self.removed, plural(self.hunks.len(), "hunk"))
     }
 
     /// All rows, each with the hunk it belongs to. `taken` puts a mark on every hunk's heading.
@@ -182,7 +176,7 @@ mod tests {
         let before: String = (1..30).map(|line| format!("line {line}\n")).collect();
         let after = before.replace("line 5\n", "line five\n").replace("line 20\n", "");
         let change = Change::between("program/prefill.toml", &before, &after);
-        assert_eq!(change.size(), "+1 −2 in 2 hunks");
+        assert_eq!([change.added, change.removed, change.hunks.len()], [1, 2, 2]);
         let rows = change.rows(&Theme::default(), Some(&[true, false]), Some(1));
         let shown: Vec<String> = rows.iter().map(|(_, line)| line.to_string()).collect();
         assert_eq!(shown[0], "  [✓] hunk 1/2 · line 2");
