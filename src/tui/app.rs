@@ -1,12 +1,12 @@
 //! One session on the screen: what is shown, where the keys go, and what is still to be loaded.
 
-use std::path::PathBuf;
+use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
 
 use super::composer::Composer;
 use super::key::Key;
 use super::keymap::Keymap;
-use super::load::{Got, Loaded, Wanted};
+use super::load::{Got, Loaded, Loader, Wanted};
 use super::overlay::{Approval, Help, Pager, Palette, Words};
 use super::pane::{Conversation, Document, Gates, Pane, Profiles, Steps};
 use super::recording::Recording;
@@ -15,7 +15,7 @@ use super::slot::Slot;
 use super::theme::Theme;
 use super::view::{Drafts, View};
 use crate::base::Time;
-use crate::runtime::Update;
+use crate::runtime::{Update, always};
 use crate::session::{Author, Entry, Event, Item, State};
 
 /// Everything of a session's screen. It does no I/O: `run` feeds it and carries out its effects.
@@ -219,6 +219,20 @@ impl App {
         }
         wanted.retain(|wanted| self.sight.loaded.ask(wanted));
         wanted
+    }
+
+    /// Fetches all that is wanted now and waits for it: for pictures, where nobody waits for keys.
+    pub fn load(&mut self, workspace: &FilePath, now: Time) {
+        let session = self.recording.as_ref().map(|recording| recording.folder.clone());
+        let loader = Loader {
+            session: session.unwrap_or_else(|| workspace.to_owned()),
+            workspace: Some(workspace.to_owned()),
+            granting: Arc::new(always),
+        };
+        for wanted in self.wants(now) {
+            let got = loader.fetch(&wanted);
+            self.got(&wanted, got);
+        }
     }
 
     pub(super) fn got(&mut self, wanted: &Wanted, got: Got) {

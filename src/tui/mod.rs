@@ -33,6 +33,7 @@ pub use action::Action;
 pub use app::App;
 pub use choice::{Choice, Shelf};
 pub use colour::Depth;
+pub use effect::Effect;
 pub use error::TuiError;
 pub use key::Key;
 pub use keymap::{Context, Keymap, Match};

@@ -46,7 +46,18 @@ impl Proposal {
             ("write_document", Some(path), Some(text)) => {
                 let before = read(workspace, path);
                 match document_edit(word("section"), word("mode"), text).apply(&before) {
-                    Ok(after) => Self::write(path, &before, &after),
+                    Ok(after) => {
+                        let title = match (word("mode"), word("section")) {
+                            (Some("tick"), _) => Some(format!("tick in {path}: {text}")),
+                            (_, Some(section)) => Some(format!(
+                                "write {path}: {}",
+                                section.trim_start_matches(['#', ' '])
+                            )),
+                            _ => Some(format!("write {path}")),
+                        };
+                        let title = title.as_deref().map(one_line);
+                        Self { title, ..Self::write(path, &before, &after) }
+                    }
                     Err(why) => Self { words: vec![one_line(&why)], ..Self::default() },
                 }
             }

@@ -14,7 +14,7 @@ use crossterm::terminal::{
     disable_raw_mode, enable_raw_mode, is_raw_mode_enabled,
 };
 use crossterm::{execute, queue};
-use ratatui::backend::CrosstermBackend;
+use ratatui::backend::{Backend as _, CrosstermBackend};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
@@ -77,7 +77,12 @@ impl Terminal {
     /// The next frame is sent whole: something else may have written meanwhile.
     pub(super) fn forget(&mut self) -> io::Result<()> {
         self.shown = None;
-        self.inner.clear()
+        // Not the terminal's own `clear`: that asks where the cursor is and waits for an answer
+        // that some terminals never give.
+        self.inner.backend_mut().clear()?;
+        self.inner.current_buffer_mut().reset();
+        self.inner.swap_buffers();
+        Ok(())
     }
 
     /// Runs something that needs the terminal for itself.

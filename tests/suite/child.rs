@@ -4,7 +4,7 @@ use std::env;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::{session, workspace};
+use crate::{session, terminal, workspace};
 
 const WHAT: &str = "PILOTFISH_TEST_CHILD";
 const WHERE: &str = "PILOTFISH_TEST_FOLDER";
@@ -41,6 +41,7 @@ fn child() {
         ("steps", crash) => session::steps(folder, crash),
         ("create", _) => workspace::create(folder),
         ("hold", _) => workspace::hold(folder),
+        ("panic", _) => terminal::panic(),
         (other, _) => panic!("no child does `{other}`"),
     }
 }

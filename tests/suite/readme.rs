@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use pilotfish::session::{Replay, State, Store, Verdict};
 
-fn root() -> PathBuf {
+pub fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 

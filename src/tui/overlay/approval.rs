@@ -211,7 +211,8 @@ impl Approval {
     /// How many rows it would like beside the transcript, edges included.
     pub(crate) fn fit(&mut self, cells: usize, most: usize, view: &View<'_>) -> usize {
         let inner = cells.saturating_sub(4);
-        let (rows, facts) = (self.change_rows(view), self.fact_rows(inner, view));
+        let (rows, facts) =
+            (self.change_rows(inner.saturating_sub(1), view), self.fact_rows(inner, view));
         (self.rows, self.facts) = (rows, facts);
         let around = self.facts.len() + 3;
         let body = match self.mode {
@@ -222,13 +223,13 @@ impl Approval {
         around + body
     }
 
-    fn change_rows(&self, view: &View<'_>) -> Vec<(usize, Line<'static>)> {
+    fn change_rows(&self, cells: usize, view: &View<'_>) -> Vec<(usize, Line<'static>)> {
         let Some(change) = self.proposal(view).and_then(|proposal| proposal.change.as_ref()) else {
             return Vec::new();
         };
         match self.mode {
-            Mode::Hunks => change.rows(view.theme, Some(&self.taken), Some(self.hunk)),
-            _ => change.rows(view.theme, None, None),
+            Mode::Hunks => change.rows(view.theme, cells, Some(&self.taken), Some(self.hunk)),
+            _ => change.rows(view.theme, cells, None, None),
         }
     }
 

@@ -10,7 +10,7 @@ use crate::tui::pane::Scroll;
 use crate::tui::slot::Slot;
 use crate::tui::theme::Theme;
 use crate::tui::view::View;
-use crate::tui::widget::{boxed, pad_right, put, scrollbar, span, width};
+use crate::tui::widget::{Prefix, boxed, pad_right, put, scrollbar, span, width, wrap};
 
 #[derive(Default)]
 pub(crate) struct Help {
@@ -18,6 +18,8 @@ pub(crate) struct Help {
     rows: Vec<Line<'static>>,
 }
 
+/// Cells of the keys, before the words.
+const KEYS: usize = 22;
 /// From this width on, two columns.
 const WIDE: usize = 132;
 
@@ -28,9 +30,10 @@ impl Help {
 
     pub(crate) fn fit(&mut self, area: Rect, view: &View<'_>) {
         let cells = usize::from(area.width.saturating_sub(5));
+        let column = if cells >= WIDE { cells / 2 - 2 } else { cells };
         let groups: Vec<Vec<Line<'static>>> = Context::ALL
             .iter()
-            .map(|context| group(*context, view.keymap, view.theme))
+            .map(|context| group(*context, view.keymap, view.theme, column))
             .filter(|lines| lines.len() > 2)
             .collect();
         self.rows = if cells >= WIDE { two_columns(groups, cells / 2) } else { groups.concat() };
@@ -55,7 +58,7 @@ fn area_of_bar(area: Rect) -> Rect {
 }
 
 /// A heading and one row for each action, with all keys that reach it.
-fn group(context: Context, keymap: &Keymap, theme: &Theme) -> Vec<Line<'static>> {
+fn group(context: Context, keymap: &Keymap, theme: &Theme, cells: usize) -> Vec<Line<'static>> {
     let mut rows: Vec<(Action, String)> = Vec::new();
     for row in keymap.rows().filter(|row| row.context == context) {
         let keys = written(row);
@@ -65,12 +68,12 @@ fn group(context: Context, keymap: &Keymap, theme: &Theme) -> Vec<Line<'static>>
         }
     }
     let mut lines = vec![Line::from(span(context.title(), theme.of(Slot::Heading)))];
-    lines.extend(rows.into_iter().map(|(action, keys)| {
-        Line::from(vec![
-            span(pad_right(&format!("  {keys}"), 24), theme.of(Slot::Key)),
-            span(action.doc(), theme.of(Slot::Text)),
-        ])
-    }));
+    for (action, keys) in rows {
+        let first = vec![span(pad_right(&format!("  {keys}"), KEYS), theme.of(Slot::Key))];
+        let rest = vec![span(" ".repeat(KEYS), theme.of(Slot::Text))];
+        let doc = [span(action.doc(), theme.of(Slot::Text))];
+        lines.extend(wrap(&doc, cells, &Prefix { first, rest }));
+    }
     lines.push(Line::default());
     lines
 }

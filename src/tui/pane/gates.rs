@@ -126,8 +126,12 @@ fn row(id: &str, last: Option<&Judged>, here: bool, theme: &Theme, cells: usize)
         ]);
     };
     let (mark, slot) = verdict_look(last.verdict);
-    let margin =
-        if last.margin.is_finite() { format!("{:+.3}", last.margin) } else { "–".into() };
+    // A margin of nothing is one of exactly as many as there must be.
+    let margin = match last.margin {
+        margin if !margin.is_finite() => "–".to_owned(),
+        margin if margin.abs() < 5e-4 => "0".to_owned(),
+        margin => format!("{margin:+.3}"),
+    };
     let mut spans = vec![
         arrow,
         span(format!("{mark} "), theme.of(slot)),

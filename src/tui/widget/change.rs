@@ -3,7 +3,8 @@
 use ratatui::text::{Line, Span};
 use similar::{Algorithm, ChangeTag, TextDiff};
 
-use super::text::{lines, one_line, pad_left, span};
+use super::text::{lines, one_line, pad_left, span, width};
+use super::wrap::{Prefix, wrap};
 use crate::tui::slot::Slot;
 use crate::tui::theme::Theme;
 use crate::workspace;
@@ -49,10 +50,12 @@ impl Change {
         Self { path: one_line(path), hunks, added, removed }
     }
 
-    /// All rows, each with the hunk it belongs to. `taken` puts a mark on every hunk's heading.
+    /// All rows, each with the hunk it belongs to; a line wider than `cells` takes more than one.
+    /// `taken` puts a mark on every hunk's heading.
     pub(crate) fn rows(
         &self,
         theme: &Theme,
+        cells: usize,
         taken: Option<&[bool]>,
         selected: Option<usize>,
     ) -> Vec<(usize, Line<'static>)> {
@@ -73,7 +76,8 @@ impl Change {
             let words = format!("hunk {}/{count} · line {}", at + 1, hunk.old.max(hunk.new));
             head.push(span(words, theme.of(Slot::Hunk)));
             rows.push((at, Line::from(head)));
-            rows.extend(hunk.lines.iter().map(|piece| (at, piece.row(digits, theme))));
+            let lines = hunk.lines.iter().flat_map(|piece| piece.rows(digits, theme, cells));
+            rows.extend(lines.map(|line| (at, line)));
         }
         rows
     }
@@ -143,7 +147,7 @@ fn push(runs: &mut Vec<(bool, String)>, differs: bool, text: &str) {
 }
 
 impl Piece {
-    fn row(&self, digits: usize, theme: &Theme) -> Line<'static> {
+    fn rows(&self, digits: usize, theme: &Theme, cells: usize) -> Vec<Line<'static>> {
         let (sign, plain, strong) = match self.mark {
             Mark::Added => ("+ ", Slot::Added, Slot::AddedWord),
             Mark::Removed => ("− ", Slot::Removed, Slot::RemovedWord),
@@ -155,7 +159,9 @@ impl Piece {
             pad_left(&number(self.old), digits),
             pad_left(&number(self.new), digits)
         );
-        let mut spans = vec![span(gutter, theme.of(Slot::Faint)), span(sign, theme.of(plain))];
+        let wide = width(&gutter);
+        let mut first = vec![span(gutter, theme.of(Slot::Faint)), span(sign, theme.of(plain))];
+        let mut spans = Vec::new();
         // All of a line differing says no more than the sign does.
         let all = self.runs.iter().all(|(differs, text)| *differs || text.trim().is_empty());
         for (differs, text) in &self.runs {
@@ -163,7 +169,13 @@ impl Piece {
             let style = theme.of(if *differs && !all { strong } else { plain });
             spans.push(Span::styled(text, style));
         }
-        Line::from(spans)
+        let all: usize = spans.iter().map(|span| width(&span.content)).sum();
+        if wide + width(sign) + all <= cells {
+            first.extend(spans);
+            return vec![Line::from(first)];
+        }
+        let rest = vec![span(" ".repeat(wide), theme.of(Slot::Faint)), span("  ", theme.of(plain))];
+        wrap(&spans, cells, &Prefix { first, rest })
     }
 }
 
@@ -177,7 +189,7 @@ mod tests {
         let after = before.replace("line 5\n", "line five\n").replace("line 20\n", "");
         let change = Change::between("program/prefill.toml", &before, &after);
         assert_eq!([change.added, change.removed, change.hunks.len()], [1, 2, 2]);
-        let rows = change.rows(&Theme::default(), Some(&[true, false]), Some(1));
+        let rows = change.rows(&Theme::default(), 80, Some(&[true, false]), Some(1));
         let shown: Vec<String> = rows.iter().map(|(_, line)| line.to_string()).collect();
         assert_eq!(shown[0], "  [✓] hunk 1/2 · line 2");
         assert_eq!(shown[4], " 5    − line 5");
@@ -197,7 +209,7 @@ mod tests {
     #[test]
     fn no_line_acts_on_the_terminal() {
         let change = Change::between("a", "x\n", "x\r\n\x1b[2J\n");
-        for (_, line) in change.rows(&Theme::default(), None, None) {
+        for (_, line) in change.rows(&Theme::default(), 80, None, None) {
             assert!(!line.to_string().chars().any(char::is_control), "{line:?}");
         }
     }
