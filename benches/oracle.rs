@@ -3,6 +3,7 @@
 //! `cargo bench --bench oracle` prints tokens per second of prefill and decode, and which share of
 //! the program's own f32 matrix product a prefill reaches. It takes SmolLM2-135M from the cache
 //! (`scripts/fetch-smollm2.sh`) or, without it, seeded weights of the same shape.
+#![expect(clippy::print_stdout, reason = "a bench reports on stdout")]
 
 use std::env;
 use std::hint::black_box;

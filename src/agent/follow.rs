@@ -137,18 +137,14 @@ impl<'a> Walk<'a> {
                 Trial::Bad(signal, outcome.text().to_owned())
             }
             End::Rejected(why) | End::Forbidden(why) => {
-                if self.has_new_words() {
-                    return self.try_call_again(tool);
+                if !self.has_new_words() {
+                    return Err(Halt::Blocked(format!("`{tool}` was refused: {why}")));
                 }
-                return Err(Halt::Blocked(format!("`{tool}` was refused: {why}")));
+                // The user has spoken since the refusal: the same is asked once more.
+                let text = format!("`{tool}` was refused before the last words");
+                Trial::Bad(Signal::default(), text)
             }
         })
-    }
-
-    /// The user has spoken since a refusal: the same is asked once more.
-    fn try_call_again(&mut self, tool: &str) -> Flow<Trial> {
-        let text = format!("`{tool}` was refused before the last words");
-        Ok(Trial::Bad(Signal::default(), text))
     }
 
     /// Tries until it is good: the debug skill that a trigger names gets one try, the last resort
@@ -225,7 +221,6 @@ impl<'a> Walk<'a> {
     fn document(&mut self, args: Value) -> Flow<()> {
         let path = args["path"].as_str().unwrap_or_default().to_owned();
         match self.call("write_document", args)? {
-            End::Done(..) => (),
             End::Rejected(why) => self.say(format!("`{path}` stays as it was: {why}")),
             End::Failed(outcome) => {
                 let text = format!("`{path}` was not written: {}", outcome.text());
@@ -234,7 +229,7 @@ impl<'a> Walk<'a> {
             End::Forbidden(why) if !self.has_new_words() => {
                 return Err(Halt::Blocked(format!("`{path}` may not be written: {why}")));
             }
-            End::Forbidden(_) => (),
+            End::Done(..) | End::Forbidden(_) => (),
         }
         Ok(())
     }

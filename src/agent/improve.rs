@@ -38,10 +38,10 @@ impl<'a> Walk<'a> {
         }
         let change = self.described(&attempt);
         let args = json!({ "stage": attempt.stage, "kind": "tried", "change": change });
-        let tried = self.must("profile", args)?;
+        let tried = self.must("profile", &args)?;
         let before = self.names["now"][attempt.stage.as_str()].clone();
         let gain = total(&before) - total(&tried);
-        if !(gain > 0.0) {
+        if gain.is_nan() || gain <= 0.0 {
             self.say(format!("{change}: no gain, taken back"));
             return self.take_back(&attempt, &change, &tried, &Value::Null);
         }
@@ -105,7 +105,7 @@ impl<'a> Walk<'a> {
             };
             let limit = limit + self.rejected.len() + attempt.failed.len();
             let args = json!({ "stage": attempt.stage, "moves": moves, "limit": limit });
-            let value = self.must("suggest", args)?;
+            let value = self.must("suggest", &args)?;
             attempt.list = value["suggestions"].as_array().cloned().unwrap_or_default();
             attempt.asked = true;
         }
@@ -115,8 +115,7 @@ impl<'a> Walk<'a> {
             let gain = suggestion["gain_us"].as_f64().unwrap_or_default();
             let name = suggestion["move"].as_str().unwrap_or_default();
             let mends = suggestion["mends"].as_u64().unwrap_or_default();
-            (gain > 0.0 || mends > 0)
-                && (gain >= least || mends > 0)
+            (mends > 0 || (gain > 0.0 && gain >= least))
                 && !attempt.failed.contains(&suggestion["effect"])
                 && !walk.is_rejected(&attempt.stage, suggestion)
                 && !walk.is_avoided(name)
@@ -233,7 +232,7 @@ impl<'a> Walk<'a> {
         let args = json!({
             "stage": stage, "kind": "kept", "change": change, "receipt": receipt,
         });
-        let kept = self.must("profile", args)?;
+        let kept = self.must("profile", &args)?;
         self.row(stage, change, "kept", before, &kept, receipt);
         let (was, is) = (total(before), total(&kept));
         let (from, to) = (milliseconds(was), milliseconds(is));
@@ -253,7 +252,7 @@ impl<'a> Walk<'a> {
         let stage = attempt.stage.as_str();
         self.undo_to(stage, 0)?;
         let args = json!({ "stage": stage, "kind": "reverted", "change": change });
-        self.must("profile", args)?;
+        self.must("profile", &args)?;
         // What failed on the step is judged on what it was taken back to.
         let failed = |gate: &&String| {
             let verdict = &self.names["gates"][gate.as_str()]["verdict"];
@@ -270,7 +269,7 @@ impl<'a> Walk<'a> {
 
     fn undo_to(&mut self, stage: &str, keep: usize) -> Flow<()> {
         while self.in_force(stage) > keep {
-            self.must("undo_move", json!({ "stage": stage }))?;
+            self.must("undo_move", &json!({ "stage": stage }))?;
         }
         Ok(())
     }
@@ -318,7 +317,7 @@ impl<'a> Walk<'a> {
     }
 
     /// A call that nothing but a person's word can keep from succeeding.
-    fn must(&mut self, tool: &str, args: Value) -> Flow<Value> {
+    fn must(&mut self, tool: &str, args: &Value) -> Flow<Value> {
         loop {
             match self.try_call(tool, args.clone())? {
                 Trial::Good(value) => return Ok(value),

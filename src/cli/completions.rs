@@ -18,10 +18,9 @@ pub(super) struct Completions {
 }
 
 impl Completions {
-    pub(super) fn run(self) -> anyhow::Result<u8> {
+    pub(super) fn run(self) {
         let mut bytes = io::Cursor::new(Vec::new());
         generate(self.shell, &mut args::Args::command(), "pilotfish", &mut bytes);
         output::bytes(bytes.get_ref());
-        Ok(0)
     }
 }

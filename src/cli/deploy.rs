@@ -135,7 +135,7 @@ impl Deploy {
         };
         settings.model = model;
         if let Some(stop) = &self.autonomy {
-            settings.autonomy = known_stop(stop)?.name().to_owned();
+            known_stop(stop)?.name().clone_into(&mut settings.autonomy);
         }
         settings.target = self.target.clone().unwrap_or(settings.target);
         settings.agent = self.agent.clone().unwrap_or(settings.agent);

@@ -114,8 +114,8 @@ async fn alone(face: Face, handle: &Handle, past: u64) -> anyhow::Result<u8> {
 
 /// What a person wants to see at the end: what it says, how fast it became, and whether it holds.
 fn conclude(handle: &Handle, state: &State) {
-    if let Some(lines) = sample::lines(state) {
-        lines.iter().for_each(|line| output::say(line));
+    for line in sample::lines(state).unwrap_or_default() {
+        output::say(&line);
     }
     for line in summary::table(state) {
         output::say(&line);

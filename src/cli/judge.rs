@@ -47,10 +47,8 @@ impl Judge {
             return Ok(0);
         }
         let workspace = self.workspace.unwrap_or_default();
-        let progress = match self.json {
-            true => Progress::silent(),
-            false => Progress::to(output::complain, |_| ()),
-        };
+        let progress =
+            if self.json { Progress::silent() } else { Progress::to(output::complain, |_| ()) };
         let gate = self.gate.as_deref();
         let judged = judge_workspace(&workspace, gate, self.seed, &progress);
         let evaluation = judged.map_err(|why| Problem::usage(why, ""))?;

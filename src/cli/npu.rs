@@ -68,7 +68,9 @@ fn check_all(paths: &[PathBuf], as_json: bool) -> anyhow::Result<u8> {
     if as_json {
         output::json(&findings)?;
     } else {
-        findings.iter().for_each(|finding| output::say(&finding.to_string()));
+        for finding in &findings {
+            output::say(&finding.to_string());
+        }
         let others = findings.len() - errors;
         output::say(&format!("{errors} errors, {others} other findings"));
     }

@@ -46,7 +46,9 @@ impl Simulate {
         let mut machine = match machine {
             Ok(machine) => machine,
             Err(SimulateError::Illegal { findings, .. }) => {
-                findings.iter().for_each(|finding| output::complain(&finding.to_string()));
+                for finding in &findings {
+                    output::complain(&finding.to_string());
+                }
                 return Ok(super::error::FAILED);
             }
             Err(error) => return Err(told(&error)),

@@ -48,8 +48,9 @@ impl Replay {
         }
         if !self.json {
             let state = replay.state();
-            summary::table(&state).iter().for_each(|line| output::say(line));
-            summary::ending(&state).iter().for_each(|line| output::say(line));
+            for line in summary::table(&state).iter().chain(&summary::ending(&state)) {
+                output::say(line);
+            }
         }
         Ok(0)
     }

@@ -92,7 +92,9 @@ impl Skills {
         if self.json {
             output::json(&findings)?;
         } else {
-            findings.iter().for_each(|finding| output::say(&finding.to_string()));
+            for finding in findings {
+                output::say(&finding.to_string());
+            }
             output::say(&format!("{skills} skills, {errors} errors"));
         }
         Ok(if errors > 0 { FAILED } else { 0 })

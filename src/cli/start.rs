@@ -41,6 +41,9 @@ fn run(args: Args) -> anyhow::Result<u8> {
         Command::Model(models) => models.run(),
         Command::Fmt(fmt) => fmt.run(),
         Command::Schema(schema) => schema.run(),
-        Command::Completions(completions) => completions.run(),
+        Command::Completions(completions) => {
+            completions.run();
+            Ok(0)
+        }
     }
 }

@@ -33,7 +33,7 @@ pub(super) fn table(state: &State) -> Vec<String> {
 fn row(name: &str, cost: &Cost, ratio: &str) -> String {
     let ms = |us: f64| format!("{:.3}", us / 1e3);
     let cells = [cost.total_us(), cost.dispatch_us, cost.upload_us, cost.tile_us, cost.host_us];
-    let cells: String = cells.iter().map(|us| format!("{:>11}", ms(*us))).collect();
+    let cells = cells.map(|us| format!("{:>11}", ms(us))).concat();
     format!("{name:<28}{cells}{ratio:>9}").trim_end().to_owned()
 }
 

@@ -306,7 +306,7 @@ impl Errand<'_> {
             }
             hasher.update(&buffer[..read]);
         }
-        let hash: String = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let hash = format!("{:x}", hasher.finalize());
         Ok(hash == sha256.to_ascii_lowercase())
     }
 

@@ -230,7 +230,9 @@ fn mix(config: &Config, q: &[f64], k: &[Vec<f64>], v: &[Vec<f64>], at: usize) ->
             weights.push(dot / (d as f64).sqrt());
         }
         let most = weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        weights.iter_mut().for_each(|w| *w = (*w - most).exp());
+        for w in &mut weights {
+            *w = (*w - most).exp();
+        }
         let sum: f64 = weights.iter().sum();
         for (weight, v) in weights.iter().zip(v) {
             for (out, v) in out[head * d..(head + 1) * d].iter_mut().zip(&v[shared..shared + d]) {

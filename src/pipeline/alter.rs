@@ -25,7 +25,8 @@ impl Case {
             "faster" if fault == Fault::Empty => Altered::Times(None),
             "faster" => {
                 let times = self.times(self.stage())?.ok_or("there are no times")?;
-                Altered::Times(Some(times.faulted(fault).ok_or("it is no matter of time")?))
+                let faulted = times.faulted(fault).ok_or("it is no matter of time")?;
+                Altered::Times(Some(Box::new(faulted)))
             }
             _ => return Err("the gate takes no faults yet".into()),
         };

@@ -54,9 +54,9 @@ impl Cache {
         let Some(folder) = &self.folder else { return make() };
         let mut hasher = Hasher::new();
         hasher.part(VERSION.as_bytes()).part(kind.as_bytes());
-        parts.iter().for_each(|part| {
+        for part in parts {
             hasher.part(part.as_bytes());
-        });
+        }
         let path = folder.join(format!("{kind}-{}", hasher.finish()));
         if let Some(kept) = read(&path) {
             return Ok(kept);

@@ -46,7 +46,7 @@ pub(super) enum Altered {
     Kernels(Arc<Vec<Alone>>),
     Layers(Arc<Activations>),
     Spoken(Arc<Vec<Spoken>>),
-    Times(Option<Times>),
+    Times(Option<Box<Times>>),
 }
 
 impl Case {
@@ -213,7 +213,7 @@ impl Case {
     /// Nothing, where a fault took it away.
     pub(super) fn times(&self, stage: Stage) -> Result<Option<Times>, String> {
         if let Some(Altered::Times(times)) = &self.altered {
-            return Ok(times.clone());
+            return Ok(times.as_deref().cloned());
         }
         Times::of(&self.sources, stage).map(Some)
     }

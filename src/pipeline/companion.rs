@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::fault::Fault;
 use super::rounding::{
-    Heads, add, attention, bias_add, flash_attention, gemm, near, rms_norm, rope, silu_mul,
+    Attention, add, attention, bias_add, flash_attention, gemm, near, rms_norm, rope, silu_mul,
     truncating,
 };
 use crate::model::{Model, ModelError, Role};
@@ -118,7 +118,7 @@ impl Companion {
             v.rotate_right(c.kv_width());
         }
         // 3. Attention and the residual.
-        let heads = Heads {
+        let heads = Attention {
             heads: c.heads,
             kv_heads: c.kv_heads,
             head_dim: c.head_dim,
@@ -151,10 +151,14 @@ impl Companion {
         let head = self.model.weights.get(Role::Output, None)?;
         let mut normed = vec![0.0; c.hidden];
         ops::rms_norm(hidden.last(), &norm.data, c.norm_eps, &mut normed);
-        normed.iter_mut().for_each(|x| *x = near(*x));
+        for x in &mut normed {
+            *x = near(*x);
+        }
         let mut logits = vec![0.0; c.vocab];
         matmul(&normed, &head.data, &mut logits, 1, c.hidden);
-        logits.iter_mut().for_each(|x| *x = near(*x));
+        for x in &mut logits {
+            *x = near(*x);
+        }
         Ok(logits)
     }
 

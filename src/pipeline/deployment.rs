@@ -113,13 +113,11 @@ fn program(frozen: &Frozen, place: &str) -> Result<Program, String> {
 pub fn open_model(settings: &Settings, root: &Path) -> Result<Model, ModelError> {
     let name = settings.model.as_str();
     let mut model = if settings.synthetic {
-        match published(name) {
-            Some(config) => Model::synthetic(name, config, settings.seed)?,
-            None => {
-                let shape = found(name, root)?;
-                Model::synthetic(name, shape.config, settings.seed)?
-            }
-        }
+        let config = match published(name) {
+            Some(config) => config,
+            None => found(name, root)?.config,
+        };
+        Model::synthetic(name, config, settings.seed)?
     } else {
         found(name, root)?
     };

@@ -117,12 +117,11 @@ impl Standing {
                 return None;
             }
             let document = entry.document;
-            Some(match entry.row {
-                Some(row) => format!("{document} has no table row for {row}"),
-                None => {
-                    let (number, title) = (phase.number(), phase.title());
-                    format!("{document} says nothing under `Phase {number} · {title}`")
-                }
+            Some(if let Some(row) = entry.row {
+                format!("{document} has no table row for {row}")
+            } else {
+                let (number, title) = (phase.number(), phase.title());
+                format!("{document} says nothing under `Phase {number} · {title}`")
             })
         })
     }

@@ -204,7 +204,7 @@ fn exp2_line(x: f32) -> f32 {
 
 /// The heads of an attention, and where each value lies.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Heads {
+pub(super) struct Attention {
     pub heads: usize,
     pub kv_heads: usize,
     pub head_dim: usize,
@@ -213,8 +213,8 @@ pub(super) struct Heads {
 
 /// Scores, maxima, sums and output carried in bf16; both products through bfp16; keys in four
 /// stages of a cascade, merged with bf16 rescales. Everything lies token first.
-pub(super) fn flash_attention(q: &[f32], k: &[f32], v: &[f32], shape: Heads) -> Vec<f32> {
-    let Heads { heads, kv_heads, head_dim: d, .. } = shape;
+pub(super) fn flash_attention(q: &[f32], k: &[f32], v: &[f32], shape: Attention) -> Vec<f32> {
+    let Attention { heads, kv_heads, head_dim: d, .. } = shape;
     let (queries, keys) = (q.len() / (heads * d), k.len() / (kv_heads * d));
     let scale = near(std::f32::consts::LOG2_E / (d as f32).sqrt());
     // 1. Keys by head as rows; values by head as columns, so that groups of eight run along keys.
@@ -302,7 +302,9 @@ fn attend(
     let Some(Part { sum, mut out, .. }) = whole else { return vec![0.0; rows * d] };
     for (row, sum) in out.chunks_mut(d).zip(sum) {
         let inverse = near(1.0 / sum);
-        row.iter_mut().for_each(|x| *x = near(*x * inverse));
+        for x in row {
+            *x = near(*x * inverse);
+        }
     }
     out
 }
@@ -371,8 +373,8 @@ fn merge(mut a: Part, b: &Part, d: usize, exp: &impl Fn(f32) -> f32) -> Part {
 }
 
 /// Softmax attention in f32: what FlashAttention is compared with, and what a host does.
-pub(super) fn attention(q: &[f32], k: &[f32], v: &[f32], shape: Heads) -> Vec<f32> {
-    let Heads { heads, kv_heads, head_dim: d, causal } = shape;
+pub(super) fn attention(q: &[f32], k: &[f32], v: &[f32], shape: Attention) -> Vec<f32> {
+    let Attention { heads, kv_heads, head_dim: d, causal } = shape;
     let (width, kv_width) = (heads * d, kv_heads * d);
     let (queries, keys) = (q.len() / width, k.len() / kv_width);
     let by_head: Vec<Vec<f32>> = (0..heads)

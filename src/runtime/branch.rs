@@ -78,15 +78,14 @@ fn files(old: &Workspace, new: &Workspace, state: &State) -> Result<Vec<Finding>
             file::read(&object, MOST).ok().filter(|bytes| Hash::of(bytes) == known.hash)
         };
         let present = || old.read(&path).ok().filter(|bytes| Hash::of(bytes) == known.hash);
-        match present().or_else(kept) {
-            Some(bytes) => drop(new.write(&path, &bytes, None)?),
-            None => {
-                let message = "what it was then is not kept: it is as it is now";
-                findings.push(Finding::warning(name.clone(), message));
-                if let Ok(bytes) = old.read(&path) {
-                    new.write(&path, &bytes, None)?;
-                }
-            }
+        if let Some(bytes) = present().or_else(kept) {
+            new.write(&path, &bytes, None)?;
+            continue;
+        }
+        let message = "what it was then is not kept: it is as it is now";
+        findings.push(Finding::warning(name.clone(), message));
+        if let Ok(bytes) = old.read(&path) {
+            new.write(&path, &bytes, None)?;
         }
     }
     Ok(findings)

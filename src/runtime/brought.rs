@@ -21,11 +21,9 @@ pub(super) fn brought(call: &ToolCall, footprint: &Footprint, fact: Event) -> St
         }
         _ => None,
     };
-    match by {
-        Some(by) => Step::fact(by, fact),
-        None => {
-            let text = format!("`{}` brought a fact that no tool may bring: {fact:?}", call.tool);
-            Step::note(Author::System, "warning", crate::base::shorten(&text, 400))
-        }
-    }
+    let Some(by) = by else {
+        let text = format!("`{}` brought a fact that no tool may bring: {fact:?}", call.tool);
+        return Step::note(Author::System, "warning", crate::base::shorten(&text, 400));
+    };
+    Step::fact(by, fact)
 }

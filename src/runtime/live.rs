@@ -62,7 +62,9 @@ impl Live {
             return Ok(Vec::new());
         }
         let entries = self.log.append_all(self.clock.now(), facts)?;
-        entries.iter().for_each(|entry| self.state.apply(entry));
+        for entry in &entries {
+            self.state.apply(entry);
+        }
         Ok(entries)
     }
 

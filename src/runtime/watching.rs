@@ -56,7 +56,7 @@ pub(super) fn changed(
 pub(super) fn keep(workspace: &Workspace, artifacts: &Artifacts, input: &Input) {
     let Input::Edited { path: name, hash } = input else { return };
     let Ok(path) = Path::new(name) else { return };
-    if name.ends_with(".md")
+    if matches!(name.rsplit_once('.'), Some((_, "md")))
         && let Ok(bytes) = workspace.read(&path)
         && Hash::of(&bytes) == *hash
     {

@@ -44,6 +44,13 @@ pub struct Metric {
     pub hard: bool,
 }
 
+impl Metric {
+    /// Whether the claim holds. A margin that is not a number says that it does not.
+    pub fn holds(&self) -> bool {
+        self.margin >= 0.0
+    }
+}
+
 /// A seeded fault that the gate was shown before its pass could count.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MutantJudged {

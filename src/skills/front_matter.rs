@@ -2,10 +2,13 @@
 
 use crate::base::Finding;
 
-/// Keys in order, with their line in the file; each holds a text or a list of texts.
+/// Keys in order; each holds a text or a list of texts.
 pub(super) struct FrontMatter {
-    entries: Vec<(String, usize, Vec<(String, usize)>)>,
+    entries: Vec<Entry>,
 }
+
+/// A key, its line in the file, and its texts with theirs.
+type Entry = (String, usize, Vec<(String, usize)>);
 
 /// Parts a file into its head and what follows.
 pub(super) fn split(text: &str) -> Result<(&str, &str), &'static str> {
@@ -26,7 +29,7 @@ pub(super) fn split(text: &str) -> Result<(&str, &str), &'static str> {
 
 impl FrontMatter {
     pub(super) fn parse(place: &str, head: &str) -> (Self, Vec<Finding>) {
-        let mut entries: Vec<(String, usize, Vec<(String, usize)>)> = Vec::new();
+        let mut entries: Vec<Entry> = Vec::new();
         let mut findings = Vec::new();
         let mut folds = false; // The last value goes on over indented lines (`>` or `|`).
         for (number, line) in head.lines().enumerate() {

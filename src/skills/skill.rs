@@ -87,16 +87,15 @@ impl Skill {
         }
         let mut phases = Vec::new();
         for (word, line) in front.list("phase") {
-            match Phase::parse(word) {
-                Some(phase) => phases.push(phase),
-                None => {
-                    let known = Phase::ALL.map(Phase::name).join(", ");
-                    let message = format!("`{word}` is no phase");
-                    findings.push(
-                        Finding::error(format!("{place}:{line}"), message)
-                            .hint(format!("one of {known}")),
-                    );
-                }
+            if let Some(phase) = Phase::parse(word) {
+                phases.push(phase);
+            } else {
+                let known = Phase::ALL.map(Phase::name).join(", ");
+                let message = format!("`{word}` is no phase");
+                findings.push(
+                    Finding::error(format!("{place}:{line}"), message)
+                        .hint(format!("one of {known}")),
+                );
             }
         }
         let mut triggers = Vec::new();

@@ -91,7 +91,7 @@ impl Signal {
         if judged.verdict == Verdict::Pass {
             return None;
         }
-        let missed = judged.metrics.iter().filter(|metric| metric.hard && !(metric.margin >= 0.0));
+        let missed = judged.metrics.iter().filter(|metric| metric.hard && !metric.holds());
         Some(Self {
             gate: Some(judged.gate.clone()),
             metrics: missed.map(|metric| metric.name.clone()).collect(),

@@ -56,7 +56,9 @@ pub fn softmax(row: &mut [f32]) {
         sum += *x;
     }
     let scale = 1.0 / sum;
-    row.iter_mut().for_each(|x| *x *= scale);
+    for x in row {
+        *x *= scale;
+    }
 }
 
 /// `x · sigmoid(x)`.

@@ -100,6 +100,7 @@ fn help_is_no_error() {
 
 #[test]
 fn a_damaged_checkpoint_is_refused_before_anything_is_written() {
+    type Damage<'a> = &'a dyn Fn(&Path);
     let config = |path: &Path, change: &dyn Fn(&mut Value)| {
         let place = path.join("config.json");
         let mut value: Value = serde_json::from_slice(&fs::read(&place).unwrap()).unwrap();
@@ -110,7 +111,6 @@ fn a_damaged_checkpoint_is_refused_before_anything_is_written() {
         let place = path.join("model.safetensors");
         fs::write(&place, change(fs::read(&place).unwrap())).unwrap();
     };
-    type Damage<'a> = &'a dyn Fn(&Path);
     let cases: [(Damage, &str); 9] = [
         (&|path| weights(path, &|bytes| bytes[..bytes.len() - 1000].to_vec()), "model.safetensors"),
         (&|path| weights(path, &|bytes| [&[255; 7], &bytes[7..]].concat()), "model.safetensors"),
@@ -261,7 +261,9 @@ fn conforms(value: &Value, schema: &Value, place: &str) {
         }
     }
     if let (Some(items), Some(schema)) = (value.as_array(), schema.get("items")) {
-        items.iter().for_each(|item| conforms(item, schema, place));
+        for item in items {
+            conforms(item, schema, place);
+        }
     }
 }
 

@@ -94,10 +94,11 @@ fn answer(
             if mood == Mood::Lies {
                 sha256 = sha256.chars().rev().collect();
             }
-            match name.ends_with(".safetensors") {
-                true => json!({ "rfilename": name, "size": bytes.len(),
-                                "lfs": { "sha256": sha256, "size": bytes.len() } }),
-                false => json!({ "rfilename": name, "size": bytes.len() }),
+            if name.ends_with(".safetensors") {
+                json!({ "rfilename": name, "size": bytes.len(),
+                        "lfs": { "sha256": sha256, "size": bytes.len() } })
+            } else {
+                json!({ "rfilename": name, "size": bytes.len() })
             }
         });
         let mut siblings: Vec<_> = siblings.collect();
@@ -118,7 +119,7 @@ fn answer(
 }
 
 fn hex(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    format!("{:x}", Sha256::digest(bytes))
 }
 
 fn run(room: &Room, hub: &str, token: Option<&str>, words: &[&str]) -> Output {

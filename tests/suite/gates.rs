@@ -42,8 +42,7 @@ fn workspace(model: &str, seq: usize, change: impl Fn(&mut Program)) -> TempDir 
         change(&mut program);
         write("program", &program);
     }
-    let plan: String =
-        Phase::ALL.iter().map(|phase| format!("- [x] {}\n", phase.title())).collect();
+    let plan = Phase::ALL.map(|phase| format!("- [x] {}\n", phase.title())).concat();
     fs::write(root.join("plan.md"), plan).unwrap();
     let rows = "| step | stage |\n|---|---|\n| 1 | prefill |\n| 2 | decode |\n";
     fs::write(root.join("perf_opt_traj.md"), rows).unwrap();
@@ -353,7 +352,7 @@ fn the_real_checkpoint_is_judged_in_minutes() {
                 for exhibit in &answer.exhibits {
                     eprintln!("{}", exhibit.content);
                 }
-                for metric in judged.metrics.iter().filter(|m| m.hard && !(m.margin >= 0.0)) {
+                for metric in judged.metrics.iter().filter(|m| m.hard && !m.holds()) {
                     eprintln!("    {} {} {}", metric.name, metric.measured, metric.threshold);
                 }
             }

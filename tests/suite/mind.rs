@@ -193,7 +193,7 @@ impl Session {
                     Reply::Blocked(why) => session.blocked = Some(why),
                     Reply::Call(call) => {
                         called = true;
-                        session.call(call);
+                        session.call(&call);
                     }
                     _ => (),
                 }
@@ -205,7 +205,7 @@ impl Session {
         panic!("the mind goes round in circles");
     }
 
-    fn call(&mut self, call: ToolCall) {
+    fn call(&mut self, call: &ToolCall) {
         let id = call.id.clone();
         self.push(Author::Agent, Event::Called(call.clone()));
         if call.tool == "apply_move" {
@@ -223,7 +223,7 @@ impl Session {
         }
         let ruling = Ruling::Allow { why: "within `auto`".into() };
         self.push(Author::System, Event::Ruled { call: id.clone(), ruling });
-        let outcome = self.world.answer(&call);
+        let outcome = self.world.answer(call);
         if call.tool == "enter_phase" {
             let phase = Phase::parse(call.args["phase"].as_str().unwrap()).unwrap();
             self.push(Author::System, Event::PhaseEntered { phase });

@@ -271,7 +271,7 @@ fn is_normed_away(config: &Config, name: &str) -> bool {
     let last = format!("layers.{}.", config.layers - 1);
     name == "final_hidden"
         || name == format!("{last}hidden")
-        || (config.qk_norm && (name.ends_with(".q") || name.ends_with(".k")))
+        || (config.qk_norm && matches!(name.rsplit_once('.'), Some((_, "q" | "k"))))
 }
 
 #[test]

@@ -163,7 +163,9 @@ impl Config {
         if self.layers > 1024 {
             return Err(wrong(format!("{} layers are not plausible", self.layers)));
         }
-        if !(self.norm_eps >= 0.0 && self.norm_eps < 1.0) || !(self.rope_theta > 1.0) {
+        // Said of what is right, so that a NaN is refused.
+        let (eps, theta) = ((0.0..1.0).contains(&self.norm_eps), self.rope_theta > 1.0);
+        if !eps || !theta {
             return Err(wrong(format!(
                 "norm eps {} or rope theta {} is out of range",
                 self.norm_eps, self.rope_theta

@@ -16,7 +16,7 @@ impl Config {
         let id = |name: &str| file.unsigned(name).and_then(|id| u32::try_from(id).ok());
         let mut eos: Vec<u32> = id("tokenizer.ggml.eos_token_id").into_iter().collect();
         eos.extend(id("tokenizer.ggml.eot_token_id").filter(|eot| !eos.contains(eot)));
-        let derived = if heads == 0 { 0 } else { hidden / heads };
+        let derived = hidden.checked_div(heads).unwrap_or(0);
         Self {
             family: keys.family,
             hidden,

@@ -86,7 +86,7 @@ impl Gguf {
             stored.push(info.placed(data, alignment, file.len(), &place)?);
         }
         apart(&stored, &place)?;
-        Ok(Self { file: Arc::clone(&file), metadata, tensors: stored })
+        Ok(Self { file, metadata, tensors: stored })
     }
 
     pub(in crate::model) fn get(&self, key: &str) -> Option<&Value> {

@@ -59,11 +59,12 @@ fn scale(role: Role, config: &Config) -> Draw {
     let depth = unit(config.layers);
     let hidden = unit(config.hidden);
     match role {
-        Role::Embed | Role::Output => Draw::Normal(hidden),
         Role::OutputNorm => Draw::Signs(5.0),
         Role::AttnNorm | Role::FfnNorm | Role::QNorm | Role::KNorm => Draw::Gain,
         Role::Q => Draw::Normal(2.0 * hidden),
-        Role::K | Role::V | Role::Gate | Role::Up => Draw::Normal(hidden),
+        Role::Embed | Role::Output | Role::K | Role::V | Role::Gate | Role::Up => {
+            Draw::Normal(hidden)
+        }
         Role::QBias | Role::KBias | Role::VBias => Draw::Normal(0.1),
         // An attended value is a mean of several and so smaller than one of them.
         Role::O => Draw::Normal(2.0 * hidden * depth * unit(config.q_width())),

@@ -8,7 +8,7 @@ use crate::npu::program::{Kernel, Launch};
 pub(super) fn find(launch: &Launch, _: &Array) -> Option<Finding> {
     let Kernel::Gemm { m, k, n, .. } = launch.kernel else { return None };
     let (tile, [cols, rows]) = (launch.tile, launch.herd);
-    let rest = |size: usize, step: usize| step == 0 || size == 0 || size % step != 0;
+    let rest = |size: usize, step: usize| step == 0 || size == 0 || !size.is_multiple_of(step);
     let (down, across) = (tile.m.saturating_mul(cols), tile.n.saturating_mul(rows));
     if rest(m, down) {
         let text = format!(

@@ -7,7 +7,7 @@ use crate::npu::program::{Kernel, Launch};
 pub(super) fn find(launch: &Launch, _: &Array) -> Option<Finding> {
     let Kernel::Gemm { .. } = launch.kernel else { return None };
     let tile = launch.tile;
-    let whole = |size: usize, of: usize| size > 0 && size % of == 0;
+    let whole = |size: usize, of: usize| size > 0 && size.is_multiple_of(of);
     if whole(tile.m, 16) && whole(tile.n, 16) && whole(tile.k_l1, 8) && tile.k_l2 > 0 {
         return None;
     }

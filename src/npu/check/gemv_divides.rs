@@ -7,7 +7,7 @@ use crate::npu::program::{Kernel, Launch};
 pub(super) fn find(launch: &Launch, _: &Array) -> Option<Finding> {
     let Kernel::Gemv { k, n } = launch.kernel else { return None };
     let (tile, [cols, rows]) = (launch.tile, launch.herd);
-    let rest = |size: usize, step: usize| step == 0 || size == 0 || size % step != 0;
+    let rest = |size: usize, step: usize| step == 0 || size == 0 || !size.is_multiple_of(step);
     let text = if tile.m < 2 || tile.m % 2 != 0 {
         format!("tile_m {} is not an even number of rows", tile.m)
     } else if rows != 1 {

@@ -11,7 +11,7 @@ pub(super) fn find(_: &Dispatch, launches: &[Launch], _: &Program, _: &Array) ->
         Kernel::Gemm { n, .. } => n,
         _ => 0,
     };
-    let wide = |n: usize| n > 8192 && n % 1024 != 0;
+    let wide = |n: usize| n > 8192 && !n.is_multiple_of(1024);
     let Some(n) = launches.iter().map(width).find(|n| wide(*n)) else { return Vec::new() };
     let all = launches.iter().map(width).fold(0, usize::saturating_add);
     let alike = launches.iter().all(|launch| width(launch) == n) && all <= 18_432;

@@ -15,7 +15,9 @@ pub(super) fn find(program: &Program, _: &Array) -> Vec<Finding> {
             let mut found = launch_findings(launch, program);
             if !found.is_empty() {
                 let at = place(program, dispatch, Some((index, launch)));
-                found.iter_mut().for_each(|finding| finding.place.clone_from(&at));
+                for finding in &mut found {
+                    finding.place.clone_from(&at);
+                }
                 findings.append(&mut found);
             }
         }
@@ -49,7 +51,7 @@ fn mismatch(buffer: &Buffer, operand: &Operand) -> Option<Finding> {
     let has = buffer.elements();
     let fits = match operand.fit {
         Fit::Exact => has == operand.elements,
-        Fit::Divides => has > 0 && operand.elements % has == 0,
+        Fit::Divides => has > 0 && operand.elements.is_multiple_of(has),
     };
     if fits && buffer.dtype == operand.dtype {
         return None;

@@ -14,7 +14,8 @@ pub(super) fn find(launch: &Launch, _: &Array) -> Option<Finding> {
     };
     let tiles = launch.herd[0].saturating_mul(launch.herd[1]);
     let step = launch.tile.n.saturating_mul(tiles);
-    if launch.tile.n > 0 && launch.tile.n % 16 == 0 && step > 0 && elements % step == 0 {
+    let whole = |size: usize, of: usize| of > 0 && size.is_multiple_of(of);
+    if launch.tile.n > 0 && whole(launch.tile.n, 16) && whole(elements, step) {
         return None;
     }
     let text = format!(

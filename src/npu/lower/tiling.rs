@@ -145,7 +145,8 @@ pub(in crate::npu) fn gemm_tilings(m: usize, k: usize, n: usize, array: &Array) 
         }
     };
     for (method, _, [tm, _, k1, tn], herd) in ROWS {
-        if *method == Method::Direct || m % (tm * herd[0]) != 0 || n % (tn * herd[1]) != 0 {
+        let whole = m.is_multiple_of(tm * herd[0]) && n.is_multiple_of(tn * herd[1]);
+        if *method == Method::Direct || !whole {
             continue;
         }
         for k_l2 in depths(k, *k1) {
@@ -173,7 +174,9 @@ pub(in crate::npu) fn gemm_tilings(m: usize, k: usize, n: usize, array: &Array) 
 
 /// Multiples of one L1 step that divide `k`, up to the 512 that memory tiles were seen to hold.
 fn depths(k: usize, k1: usize) -> impl Iterator<Item = usize> {
-    (1..=(512 / k1.max(1)).max(1)).map(move |steps| steps * k1).filter(move |depth| k % depth == 0)
+    (1..=(512 / k1.max(1)).max(1))
+        .map(move |steps| steps * k1)
+        .filter(move |depth| k.is_multiple_of(*depth))
 }
 
 fn grid(m: usize, n: usize) -> impl Iterator<Item = (usize, usize, usize, usize, usize)> {
@@ -188,7 +191,9 @@ fn grid(m: usize, n: usize) -> impl Iterator<Item = (usize, usize, usize, usize,
         })
     });
     shapes
-        .filter(move |(tm, tn, cols, rows)| m % (tm * cols) == 0 && n % (tn * rows) == 0)
+        .filter(move |(tm, tn, cols, rows)| {
+            m.is_multiple_of(tm * cols) && n.is_multiple_of(tn * rows)
+        })
         .flat_map(move |(tm, tn, cols, rows)| {
             k1.into_iter().map(move |k1| (tm, tn, k1, cols, rows))
         })
@@ -244,7 +249,7 @@ pub(in crate::npu) fn vector_tilings(kernel: &Kernel, array: &Array) -> Vec<Tili
     };
     let step = |herd: &[usize; 2]| {
         let share = elements / (herd[0] * herd[1]);
-        let steps = (1..=most / 16).rev().map(|n| 16 * n).filter(|n| share % n == 0);
+        let steps = (1..=most / 16).rev().map(|n| 16 * n).filter(|n| share.is_multiple_of(*n));
         let mut tilings = steps
             .map(|n| Tiling::plain(Tile { n, ..Tile::default() }, *herd))
             .filter(|tiling| legal(&tiling.launch(*kernel), array));
@@ -266,7 +271,7 @@ pub(in crate::npu) fn vector(kernel: &Kernel, array: &Array) -> (Tiling, Option<
 /// Herd of a kernel that works on whole rows: eight columns, or one tile for the single row of a
 /// decode call, where eight were measured 6–27 % slower than one.
 pub(in crate::npu) fn row_herd(rows: usize, stage: Stage, array: &Array) -> Tiling {
-    let wide = stage == Stage::Prefill && rows % array.cols == 0;
+    let wide = stage == Stage::Prefill && rows.is_multiple_of(array.cols);
     let cols = if wide { array.cols } else { 1 };
     Tiling::plain(Tile::default(), [cols, 1])
 }

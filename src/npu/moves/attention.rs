@@ -203,7 +203,8 @@ pub(super) fn transpose(program: &mut Program, found: &OnArray) -> Result<(), Fi
         launches[0].outputs = vec![y];
     }
     let after = steps.split_off(3);
-    program.dispatches.splice(found.at + 1..found.at + 1, after);
+    let behind = found.at + 1;
+    program.dispatches.splice(behind..behind, after);
     program.dispatches.splice(found.at..found.at, steps);
     Ok(())
 }

@@ -173,7 +173,7 @@ impl<'a> Cut<'a> {
             }
         }
         let name = &self.text[start..equals.unwrap_or(start)];
-        key.name = name.trim().trim_matches(['"', '\'']).to_owned();
+        name.trim().trim_matches(['"', '\'']).clone_into(&mut key.name);
         self.last().keys.push(key);
     }
 

@@ -30,12 +30,13 @@ pub(super) struct Widths {
     hidden: usize,
     inner: usize,
     vocab: usize,
-    real: Heads,
-    deployed: Heads,
+    real: HeadShape,
+    deployed: HeadShape,
 }
 
+/// How many heads there are, and how wide one is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Heads {
+pub(super) struct HeadShape {
     heads: usize,
     kv_heads: usize,
     head_dim: usize,
@@ -44,18 +45,21 @@ pub(super) struct Heads {
 impl Widths {
     pub(super) fn new(config: &Config, program: &Program) -> Self {
         let (heads, kv_heads, head_dim) = (config.heads, config.kv_heads, config.head_dim);
-        let deployed =
-            Heads { heads: program.heads, kv_heads: program.kv_heads, head_dim: program.head_dim };
+        let deployed = HeadShape {
+            heads: program.heads,
+            kv_heads: program.kv_heads,
+            head_dim: program.head_dim,
+        };
         Self {
             hidden: config.hidden,
             inner: config.intermediate,
             vocab: config.vocab,
-            real: Heads { heads, kv_heads, head_dim },
+            real: HeadShape { heads, kv_heads, head_dim },
             deployed,
         }
     }
 
-    pub(super) fn deployed(&self) -> Heads {
+    pub(super) fn deployed(&self) -> HeadShape {
         self.deployed
     }
 
@@ -74,7 +78,7 @@ impl Widths {
     /// Why these heads cannot hold the network's; `None` when they can.
     pub(super) fn misfit(&self) -> Option<String> {
         let (real, deployed) = (self.real, self.deployed);
-        let group = |heads: Heads| heads.heads.checked_div(heads.kv_heads).unwrap_or(0);
+        let group = |heads: HeadShape| heads.heads.checked_div(heads.kv_heads).unwrap_or(0);
         let whole = deployed.kv_heads > 0 && deployed.heads.is_multiple_of(deployed.kv_heads);
         let wide = deployed.kv_heads >= real.kv_heads && group(deployed) >= group(real);
         let even = deployed.head_dim >= real.head_dim && deployed.head_dim.is_multiple_of(2);

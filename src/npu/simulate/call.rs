@@ -192,7 +192,7 @@ impl Call<'_> {
                 self.fills.rope_table(self.start, at.buffer.elements() / width, width)
             }
             Fill::Embedding => {
-                Content::rounded(self.fills.embed(self.tokens, rows.rows, rows.width)?)
+                Content::rounded(self.fills.embed(self.tokens, rows.count, rows.width)?)
             }
             Fill::KeyCache | Fill::ValueCache => {
                 let [keys, values] = self.cache.rows(self.layer, self.start + self.tokens.len());
@@ -322,9 +322,9 @@ impl Call<'_> {
             Place::Array => self.memory.array(slot, self.layer),
             Place::Host => self.memory.host(slot, self.layer),
         };
-        let count = self.tokens.len().min(rows.rows);
+        let count = self.tokens.len().min(rows.count);
         let values =
-            rows.take(&content.values(rows.rows * rows.width), count, axis, &self.sizes.widths);
+            rows.take(&content.values(rows.count * rows.width), count, axis, &self.sizes.widths);
         self.shown.retain(|(known, _, _)| *known != name);
         self.shown.push((name, vec![count, values.len() / count], values));
     }

@@ -61,12 +61,12 @@ fn of(rule: &str, launch: &Launch) -> Option<Damage> {
             Damage::Elements(whole(n, tile.m * cols * rows))
         }
         ("row-divides", kernel) => {
-            let (count, width) = match kernel {
-                Kernel::RmsNorm { rows, width }
-                | Kernel::LayerNorm { rows, width }
-                | Kernel::Rope { rows, width }
-                | Kernel::BiasAdd { rows, width } => (rows, width),
-                _ => return None,
+            let (Kernel::RmsNorm { rows: count, width }
+            | Kernel::LayerNorm { rows: count, width }
+            | Kernel::Rope { rows: count, width }
+            | Kernel::BiasAdd { rows: count, width }) = kernel
+            else {
+                return None;
             };
             Damage::Elements(whole(count, cols * rows) * width)
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::axis::{Axis, Heads, Widths, of_role};
+use super::axis::{Axis, HeadShape, Widths, of_role};
 use super::content::{Content, Keep, Order, Weight, bf16_bits};
 use crate::model::{Model, ModelError, Role};
 use crate::tensor::round::bf16_rne;
@@ -20,7 +20,7 @@ pub(super) struct Fills {
 }
 
 /// Stages whose heads are padded differently share what does not depend on heads.
-type Key = (Packing, Option<Heads>);
+type Key = (Packing, Option<HeadShape>);
 
 /// A weight as rows of `inputs` for `outputs`, both as wide as the buffer wants them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -20,9 +20,9 @@ impl Call<'_> {
         let made = match op {
             HostKind::Embed => {
                 let rows = self.rows(outputs[0]);
-                self.fills.embed(self.tokens, rows.rows, rows.width)?
+                self.fills.embed(self.tokens, rows.count, rows.width)?
             }
-            HostKind::Attention => self.attend(inputs, outputs[0])?,
+            HostKind::Attention => self.attend(inputs, outputs[0]),
             HostKind::CacheWrite => {
                 let [keys, values] =
                     [0, 1].map(|at| self.network(inputs[at], Axis::Keys, self.tokens.len()));
@@ -80,7 +80,7 @@ impl Call<'_> {
     }
 
     /// Appends keys and values, then attends to all that the cache holds.
-    fn attend(&mut self, inputs: &[usize], output: usize) -> Result<Vec<f32>, SimulateError> {
+    fn attend(&mut self, inputs: &[usize], output: usize) -> Vec<f32> {
         let tokens = self.tokens.len();
         let q = self.network(inputs[0], Axis::Queries, tokens);
         let [k, v] = [1, 2].map(|at| self.network(inputs[at], Axis::Keys, tokens));
@@ -89,15 +89,15 @@ impl Call<'_> {
         let mut out = vec![0.0; q.len()];
         let [keys, values] = self.cache.rows(self.layer, self.start + tokens);
         attention(config, &q, keys, values, self.start, true, &mut out);
-        Ok(self.rows(output).put(&out, Axis::Queries, self.widths()))
+        self.rows(output).put(&out, Axis::Queries, self.widths())
     }
 
     /// From the layout of one buffer to that of another.
     fn transpose(&mut self, input: usize, output: usize) -> Vec<f32> {
         let (from, to) = (self.rows(input), self.rows(output));
-        let x = self.memory.host(input, self.layer).values(from.rows * from.width).to_vec();
-        let mut out = vec![0.0; to.rows * to.width];
-        for row in 0..from.rows.min(to.rows) {
+        let x = self.memory.host(input, self.layer).values(from.count * from.width).to_vec();
+        let mut out = vec![0.0; to.count * to.width];
+        for row in 0..from.count.min(to.count) {
             for column in 0..from.width.min(to.width) {
                 out[to.at(row, column)] = x[from.at(row, column)];
             }
@@ -139,8 +139,8 @@ impl Call<'_> {
     /// The network's values in the first rows of a buffer, as the host sees them.
     fn network(&mut self, slot: usize, axis: Axis, count: usize) -> Vec<f32> {
         let rows = self.rows(slot);
-        let memory = self.memory.host(slot, self.layer).values(rows.rows * rows.width).to_vec();
-        rows.take(&memory, count.min(rows.rows), axis, self.widths())
+        let memory = self.memory.host(slot, self.layer).values(rows.count * rows.width).to_vec();
+        rows.take(&memory, count.min(rows.count), axis, self.widths())
     }
 
     fn keep(&mut self, slot: usize, mut made: Vec<f32>) {

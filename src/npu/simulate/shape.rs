@@ -6,7 +6,7 @@ use crate::npu::{Buffer, Layout};
 /// How the rows of a buffer lie in its memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rows {
-    pub rows: usize,
+    pub count: usize,
     pub width: usize,
     head_dim: usize,
     layout: Layout,
@@ -14,9 +14,9 @@ pub(super) struct Rows {
 
 impl Rows {
     pub(super) fn of(buffer: &Buffer, head_dim: usize) -> Self {
-        let rows = if buffer.shape.len() > 1 { buffer.shape[0] } else { 1 };
-        let width = buffer.elements() / rows;
-        Self { rows, width, head_dim: head_dim.max(1), layout: buffer.layout }
+        let count = if buffer.shape.len() > 1 { buffer.shape[0] } else { 1 };
+        let width = buffer.elements() / count;
+        Self { count, width, head_dim: head_dim.max(1), layout: buffer.layout }
     }
 
     /// Where the element of a row lies.
@@ -25,7 +25,7 @@ impl Rows {
             Layout::SeqFirst => row * self.width + column,
             Layout::HeadsFirst => {
                 let (head, within) = (column / self.head_dim, column % self.head_dim);
-                (head * self.rows + row) * self.head_dim + within
+                (head * self.count + row) * self.head_dim + within
             }
         }
     }
@@ -58,13 +58,13 @@ impl Rows {
     /// Rows of the network in a memory that is otherwise zeros.
     pub(super) fn put(&self, rows: &[f32], axis: Axis, widths: &Widths) -> Vec<f32> {
         let places = widths.places(axis);
-        let mut memory = vec![0.0; self.rows * self.width];
+        let mut memory = vec![0.0; self.count * self.width];
         if self.is_plain(&places) {
             let count = rows.len().min(memory.len());
             memory[..count].copy_from_slice(&rows[..count]);
             return memory;
         }
-        for (row, values) in rows.chunks_exact(places.len()).enumerate().take(self.rows) {
+        for (row, values) in rows.chunks_exact(places.len()).enumerate().take(self.count) {
             for (value, place) in values.iter().zip(&places) {
                 if *place < self.width
                     && let Some(to) = memory.get_mut(self.at(row, *place))

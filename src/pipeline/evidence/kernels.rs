@@ -8,7 +8,7 @@ use crate::model::Stage;
 use crate::npu::{Kernel, Method, Program, Work};
 use crate::pipeline::device::run_kernel;
 use crate::pipeline::fault::{Fault, edit, normal};
-use crate::pipeline::rounding::{self, Heads, near};
+use crate::pipeline::rounding::{self, Attention, near};
 use crate::pipeline::sources::Sources;
 use crate::tensor::{matmul, ops};
 
@@ -259,7 +259,7 @@ fn draw(kernel: &Kernel, seed: u64) -> Option<Result<Draw, String>> {
         Kernel::FlashAttention { queries, keys, heads, kv_heads, head_dim, causal } => {
             let q = x(0, queries * heads * head_dim);
             let [k, v] = [1, 2].map(|salt| x(salt, keys * kv_heads * head_dim));
-            let shape = Heads { heads, kv_heads, head_dim, causal };
+            let shape = Attention { heads, kv_heads, head_dim, causal };
             let expected = rounding::attention(&q, &k, &v, shape);
             let emulated = rounding::flash_attention(&q, &k, &v, shape);
             (vec![q, k, v], expected, emulated)

@@ -163,7 +163,7 @@ pub(in crate::pipeline) fn companion_noise(
 
 const SHOWN: [&str; 4] = ["embed", "layers.*.hidden", "layers.*.k_rope", "layers.*.v"];
 
-fn shown(trace: Trace) -> Kept {
+fn shown(trace: &Trace) -> Kept {
     let tensors = trace.iter().map(|(name, tensor)| (name.to_owned(), tensor.clone())).collect();
     Kept { tensors, ..Kept::default() }
 }
@@ -182,7 +182,7 @@ pub(in crate::pipeline) fn traced(
         oracle
             .prefill(&prompt.ids, Logits::Last, &mut cache, &mut trace)
             .map_err(|error| error.to_string())?;
-        Ok::<_, String>(shown(trace))
+        Ok::<_, String>(shown(&trace))
     })?;
     let programs = sources.programs()?;
     let parts = [FINGERPRINT, hash.as_str(), programs.as_str(), key.as_str()];
@@ -191,7 +191,7 @@ pub(in crate::pipeline) fn traced(
         let mut device = Device::open(&sources.deployment)?;
         let mut trace = Trace::of(SHOWN);
         device.prefill(&prompt.ids, Logits::Last, &mut trace)?;
-        Ok::<_, String>(shown(trace))
+        Ok::<_, String>(shown(&trace))
     })?;
     let mut emulated = companion(sources, prompt)?;
     let rows = prompt.ids.len();

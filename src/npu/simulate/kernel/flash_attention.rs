@@ -140,7 +140,9 @@ impl Attention {
         };
         for (out, sum) in part.out.chunks_exact_mut(self.head_dim).zip(&part.sum) {
             let inverse = bf16_rne(1.0 / sum);
-            out.iter_mut().for_each(|x| *x = bf16_rne(*x * inverse));
+            for x in out {
+                *x = bf16_rne(*x * inverse);
+            }
         }
         part.out
     }
@@ -180,7 +182,9 @@ impl Attention {
                 let (rescale, sum) = weigh(scores, &mut part.high[row], factor);
                 part.sum[row] = bf16_rne(bf16_rne(part.sum[row] * rescale) + sum);
                 let out = &mut part.out[row * width..(row + 1) * width];
-                out.iter_mut().for_each(|x| *x = bf16_rne(*x * rescale));
+                for x in out {
+                    *x = bf16_rne(*x * rescale);
+                }
             }
             bfp16_rows(&mut scores, CHUNK);
             let values = &head.v[chunk * CHUNK * width..(chunk + 1) * CHUNK * width];
