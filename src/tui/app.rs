@@ -211,7 +211,7 @@ impl App {
     pub(super) fn wants(&mut self, now: Time) -> Vec<Wanted> {
         let view = self.sight.view(now, false);
         let mut wanted = self.panes[self.pane].wants(&view);
-        if let Some(call) = self.approval.wants(&self.sight.state) {
+        if let Some((call, _)) = self.sight.state.asking().next() {
             wanted.push(Wanted::Proposal(call.clone()));
         }
         if let Some(Overlay::Pager(pager)) = &self.overlay {

@@ -78,14 +78,14 @@ impl Composer {
         area: Rect,
         buffer: &mut Buffer,
         focused: bool,
-    ) -> Option<Position> {
+    ) -> Position {
         let mark = theme.of(if focused { Slot::Accent } else { Slot::Faint });
         put(buffer, (area.x, area.y), 2, &[span("› ", mark)]);
         let room = Rect { x: area.x + 2, width: area.width.saturating_sub(2), ..area };
         if self.editor.is_blank() {
             let words = "say something, or / for commands";
             put(buffer, (room.x, room.y), room.width, &[span(words, theme.of(Slot::Faint))]);
-            return Some(Position::new(room.x, room.y));
+            return Position::new(room.x, room.y);
         }
         let text = self.editor.text();
         if text.len() > MOST_SHOWN {
@@ -93,7 +93,7 @@ impl Composer {
                 format!("{} characters, {} lines", text.chars().count(), text.lines().count());
             let end =
                 put(buffer, (room.x, room.y), room.width, &[span(words, theme.of(Slot::Text))]);
-            return Some(Position::new(end, room.y));
+            return Position::new(end, room.y);
         }
         let laid = self.editor.lay(usize::from(area.width.saturating_sub(3)));
         let rows = usize::from(room.height);
@@ -103,7 +103,7 @@ impl Composer {
             put(buffer, (room.x, room.y + y as u16), room.width, &[span(row.clone(), style)]);
         }
         let (row, cell) = (laid.cursor.0 - from, laid.cursor.1);
-        Some(Position::new(room.x + cell as u16, room.y + row as u16))
+        Position::new(room.x + cell as u16, room.y + row as u16)
     }
 }
 

@@ -104,9 +104,10 @@ fn slider(view: &View<'_>) -> Spans {
         if at > 0 {
             spans.push(span(BETWEEN, edge));
         }
-        spans.push(match stop == view.state.autonomy {
-            true => span(stop.name().to_uppercase(), theme.of(Slot::SliderOn)),
-            false => span(stop.name(), off),
+        spans.push(if stop == view.state.autonomy {
+            span(stop.name().to_uppercase(), theme.of(Slot::SliderOn))
+        } else {
+            span(stop.name(), off)
         });
     }
     spans.push(span(" ▷", edge));

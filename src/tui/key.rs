@@ -102,7 +102,7 @@ impl fmt::Display for Key {
         match (NAMED.iter().find(|(_, code)| *code == self.code), self.code) {
             (Some((name, _)), _) => text.push_str(name),
             (None, KeyCode::Char(c)) => text.push(c),
-            (None, KeyCode::F(number)) => text.push_str(&format!("f{number}")),
+            (None, KeyCode::F(number)) => text.extend(["f", &number.to_string()]),
             _ => text.push('?'),
         }
         f.pad(&text)

@@ -56,13 +56,12 @@ impl App {
         match &mut self.overlay {
             Some(Overlay::Words(words)) => words.editor.insert(text),
             Some(Overlay::Palette(palette)) => palette.editor.insert(text),
-            Some(_) => (),
             None if self.recording.is_none() => {
                 self.composer.editor.insert(text);
                 self.focus = Focus::Composer;
                 self.wrote = Some(now);
             }
-            None => (),
+            Some(_) | None => (),
         }
     }
 
@@ -160,10 +159,8 @@ impl App {
             (Some(Overlay::Palette(palette)), _) => {
                 palette.editor.press(event);
             }
-            (None, Keys::Composer) => {
-                if self.composer.editor.press(event) {
-                    self.wrote = Some(now);
-                }
+            (None, Keys::Composer) if self.composer.editor.press(event) => {
+                self.wrote = Some(now);
             }
             _ => (),
         }
@@ -212,10 +209,8 @@ impl App {
                 let words = format!("theme: {}", self.sight.theme.name);
                 self.say(words, Slot::Accent, now);
             }
-            Action::Review => match self.approval.is_aside() {
-                true => self.approval.come_back(),
-                false => self.say("nothing waits for an answer", Slot::Dim, now),
-            },
+            Action::Review if self.approval.is_aside() => self.approval.come_back(),
+            Action::Review => self.say("nothing waits for an answer", Slot::Dim, now),
             _ if self.walk(action) => (),
             _ => return self.act_in_place(action, now),
         }
@@ -291,9 +286,10 @@ impl App {
             Focus::Pane => false,
             Focus::Composer => !self.pane_first,
         };
-        let effect = match transcript {
-            true => self.conversation.act(action, &view),
-            false => self.panes[self.pane].act(action, &view),
+        let effect = if transcript {
+            self.conversation.act(action, &view)
+        } else {
+            self.panes[self.pane].act(action, &view)
         };
         match effect {
             Some(Effect::Show { title, artifact }) => {
@@ -398,9 +394,10 @@ impl App {
             return vec![Effect::Quit];
         }
         self.asked_twice = Some((Twice::Quit, now));
-        let words = match at_work {
-            true => "press again to leave: what is at work stops, `pilotfish resume` goes on",
-            false => "press again to leave: `pilotfish resume` goes on from here",
+        let words = if at_work {
+            "press again to leave: what is at work stops, `pilotfish resume` goes on"
+        } else {
+            "press again to leave: `pilotfish resume` goes on from here"
         };
         self.say(words, Slot::Warn, now);
         Vec::new()

@@ -91,10 +91,10 @@ impl App {
         if self.draw_approval(&places, area, buffer, now) {
             cursor = None;
         }
-        match self.overlay.is_some() {
-            true => self.draw_overlay(&places, area, buffer, now),
-            false => cursor,
+        if self.overlay.is_some() {
+            return self.draw_overlay(&places, area, buffer, now);
         }
+        cursor
     }
 
     fn draw_edges(&mut self, places: &Places, buffer: &mut Buffer, now: Time) {
@@ -200,7 +200,8 @@ impl App {
         }
         let focused = self.focus == Focus::Composer;
         let cursor = self.composer.draw(theme, inner, buffer, focused);
-        cursor.filter(|_| focused && self.overlay.is_none() && !self.is_armed(now))
+        let shown = focused && self.overlay.is_none() && !self.is_armed(now);
+        shown.then_some(cursor)
     }
 
     /// Where a call that waits stands below the transcript, if that is where it is shown.
@@ -230,14 +231,11 @@ impl App {
         if !self.approval.is_up() || self.recording.is_some() {
             return false;
         }
-        let place = match self.beside(places, now) {
-            Some(place) => place,
-            None => {
-                let view = self.sight.view(now, false);
-                self.approval.fit(usize::from(area.width), usize::from(area.height), &view);
-                area
-            }
-        };
+        let place = self.beside(places, now).unwrap_or_else(|| {
+            let view = self.sight.view(now, false);
+            self.approval.fit(usize::from(area.width), usize::from(area.height), &view);
+            area
+        });
         self.approval.was_drawn(now);
         let armed = self.is_armed(now);
         let view = self.sight.view(now, armed);
@@ -272,12 +270,12 @@ impl App {
                 let x = area.x + (area.width - width) / 2;
                 let place = Rect { x, width, height, ..within };
                 palette.fit(height);
-                (place, palette.draw(&view, place, buffer))
+                (place, Some(palette.draw(&view, place, buffer)))
             }
             Overlay::Words(words) => {
                 let end = places.composer.bottom();
                 let place = Rect { height: end - places.column.y, ..places.column };
-                (place, words.draw(&view, place, buffer))
+                (place, Some(words.draw(&view, place, buffer)))
             }
             Overlay::Pager(pager) => {
                 pager.fit(area, &view);

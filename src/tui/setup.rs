@@ -47,19 +47,16 @@ impl Setup {
         };
         let name = name.as_deref().unwrap_or(fallback);
         let own = config.map(|folder| folder.join(THEMES).join(format!("{name}.toml")));
-        let theme = match own.and_then(|file| fs::read_to_string(file).ok()) {
-            Some(text) => {
-                let (theme, told) = Theme::parse(name, &text, depth);
-                findings.extend(told);
-                theme
+        let theme = if let Some(text) = own.and_then(|file| fs::read_to_string(file).ok()) {
+            let (theme, told) = Theme::parse(name, &text, depth);
+            findings.extend(told);
+            theme
+        } else {
+            if !Theme::names().any(|known| known == name) {
+                let words = format!("no theme is called `{name}`; `dark` is used");
+                findings.push(Finding::warning("PILOTFISH_THEME", words));
             }
-            None => {
-                if !Theme::names().any(|known| known == name) {
-                    let words = format!("no theme is called `{name}`; `dark` is used");
-                    findings.push(Finding::warning("PILOTFISH_THEME", words));
-                }
-                Theme::built_in(name, depth)
-            }
+            Theme::built_in(name, depth)
         };
         let editor = set("VISUAL").or_else(|| set("EDITOR")).unwrap_or_else(|| "vi".to_owned());
         let editor = shell_words::split(&editor).unwrap_or_else(|_| vec![editor]);

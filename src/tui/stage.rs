@@ -36,6 +36,9 @@ pub(super) trait Scene {
 /// Fetches what a scene wants; called where waiting for a disk is allowed.
 pub(super) type Fetch = Arc<dyn Fn(&Wanted) -> Got + Send + Sync>;
 
+/// What was fetched, behind what it was fetched for.
+type Load = (Wanted, Got);
+
 pub(super) struct Stage {
     pub terminal: Terminal,
     /// None while something else reads the keys.
@@ -43,7 +46,7 @@ pub(super) struct Stage {
     signals: Vec<Signal>,
     clock: Arc<dyn Clock>,
     fetch: Fetch,
-    loads: (mpsc::UnboundedSender<(Wanted, Got)>, mpsc::UnboundedReceiver<(Wanted, Got)>),
+    loads: (mpsc::UnboundedSender<Load>, mpsc::UnboundedReceiver<Load>),
     drawn: Instant,
     /// What is shown is no longer what there is to show.
     stale: bool,

@@ -117,11 +117,6 @@ impl Approval {
         view.state.asking().next().filter(|(call, _)| Some(&call.id) == self.call.as_ref())
     }
 
-    /// The call that is shown, if what it would change is wanted.
-    pub(crate) fn wants<'a>(&self, state: &'a State) -> Option<&'a ToolCall> {
-        state.asking().next().map(|(call, _)| call)
-    }
-
     fn proposal<'a>(&self, view: &View<'a>) -> Option<&'a Arc<Proposal>> {
         view.loaded.proposal(self.asked(view)?.0)
     }

@@ -63,7 +63,7 @@ fn group(context: Context, keymap: &Keymap, theme: &Theme, cells: usize) -> Vec<
     for row in keymap.rows().filter(|row| row.context == context) {
         let keys = written(row);
         match rows.iter_mut().find(|(action, _)| *action == row.action) {
-            Some((_, all)) => all.push_str(&format!(", {keys}")),
+            Some((_, all)) => all.extend([", ", &keys]),
             None => rows.push((row.action, keys)),
         }
     }

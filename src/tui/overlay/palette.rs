@@ -74,12 +74,7 @@ impl Palette {
         self.scroll.show(self.selected);
     }
 
-    pub(crate) fn draw(
-        &self,
-        view: &View<'_>,
-        area: Rect,
-        buffer: &mut Buffer,
-    ) -> Option<Position> {
+    pub(crate) fn draw(&self, view: &View<'_>, area: Rect, buffer: &mut Buffer) -> Position {
         let theme = view.theme;
         let title = ("what should be done?", theme.of(Slot::Accent));
         let styles = (theme.of(Slot::Text), theme.of(Slot::RuleFocused));
@@ -118,7 +113,7 @@ impl Palette {
             put(buffer, (body.x, y), body.width.saturating_sub(1), &spans);
         }
         scrollbar(buffer, body, self.scroll.bar(), theme.of(Slot::Dim));
-        Some(Position::new(cursor.min(inner.right().saturating_sub(1)), inner.y))
+        Position::new(cursor.min(inner.right().saturating_sub(1)), inner.y)
     }
 }
 

@@ -27,12 +27,7 @@ impl Words {
     }
 
     /// Draws over the lower edge of `area`; returns where the cursor is.
-    pub(crate) fn draw(
-        &self,
-        view: &View<'_>,
-        area: Rect,
-        buffer: &mut Buffer,
-    ) -> Option<Position> {
+    pub(crate) fn draw(&self, view: &View<'_>, area: Rect, buffer: &mut Buffer) -> Position {
         let theme = view.theme;
         let laid = self.editor.lay(usize::from(area.width.saturating_sub(4)));
         let height = (laid.rows.len().min(MOST_ROWS) as u16 + 3).min(area.height);
@@ -54,6 +49,6 @@ impl Words {
         ];
         put(buffer, (inner.x, inner.bottom().saturating_sub(1)), inner.width, &keys);
         let (row, cell) = (laid.cursor.0 - from, laid.cursor.1);
-        Some(Position::new(inner.x + cell as u16, inner.y + row as u16))
+        Position::new(inner.x + cell as u16, inner.y + row as u16)
     }
 }

@@ -97,17 +97,16 @@ impl Pane for Document {
 
     fn fit(&mut self, area: Rect, view: &View<'_>) {
         let cells = usize::from(area.width.saturating_sub(1));
-        match self.text(view) {
-            Some(text) => {
-                let same = self.made_of.as_ref().is_some_and(|(old, wide, theme)| {
-                    Arc::ptr_eq(old, text) && *wide == cells && *theme == view.theme.name
-                });
-                if !same {
-                    self.page = render(text, cells, view.theme);
-                    self.made_of = Some((Arc::clone(text), cells, view.theme.name.clone()));
-                }
+        if let Some(text) = self.text(view) {
+            let same = self.made_of.as_ref().is_some_and(|(old, wide, theme)| {
+                Arc::ptr_eq(old, text) && *wide == cells && *theme == view.theme.name
+            });
+            if !same {
+                self.page = render(text, cells, view.theme);
+                self.made_of = Some((Arc::clone(text), cells, view.theme.name.clone()));
             }
-            None => (self.page, self.made_of) = (Page::default(), None),
+        } else {
+            (self.page, self.made_of) = (Page::default(), None);
         }
         let height = usize::from(area.height.saturating_sub(1));
         self.scroll.fit(self.page.rows.len(), height);

@@ -265,9 +265,10 @@ fn number(value: f64) -> String {
         () if (1e-3..1e5).contains(&size) => {
             let places = (4 - size.log10().floor() as i32).clamp(0, 7) as usize;
             let text = format!("{value:.places$}");
-            match text.contains('.') {
-                true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-                false => text,
+            if text.contains('.') {
+                text.trim_end_matches('0').trim_end_matches('.').to_owned()
+            } else {
+                text
             }
         }
         () => format!("{value:.2e}"),

@@ -47,11 +47,7 @@ impl List {
         let to = match action {
             Action::Down | Action::NextSection => self.selected + 1,
             Action::Up | Action::PreviousSection => self.selected.saturating_sub(1),
-            Action::PageDown if self.open => {
-                self.scroll.act(action);
-                return;
-            }
-            Action::PageUp if self.open => {
+            Action::PageDown | Action::PageUp if self.open => {
                 self.scroll.act(action);
                 return;
             }

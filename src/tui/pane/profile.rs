@@ -220,7 +220,7 @@ fn kernels(profile: &Arc<Profile>, view: &View<'_>, cells: usize) -> Vec<Line<'s
         pad_left("share", 7)
     );
     if wide {
-        head.push_str(&format!("{}{}", pad_left("GB/s", 8), pad_left("GFLOP/s", 9)));
+        head.extend([pad_left("GB/s", 8), pad_left("GFLOP/s", 9)]);
     }
     out.push(Line::from(span(head, dim)));
     let used = 18 + 7 + 10 + 7 + if wide { 17 } else { 0 } + 2;

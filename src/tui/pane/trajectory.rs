@@ -49,13 +49,12 @@ impl Pane for Steps {
         if action == Action::EditDocument {
             return Some(Effect::EditDocument("perf_opt_traj.md".to_owned()));
         }
-        if let (Action::Open, Some(step)) = (action, self.step(view)) {
-            if self.list.is_open()
-                && let Some(diff) = &step.profiled.diff
-            {
-                let title = one_line(&step.profiled.change);
-                return Some(Effect::Show { title, artifact: diff.clone() });
-            }
+        if let (Action::Open, Some(step)) = (action, self.step(view))
+            && self.list.is_open()
+            && let Some(diff) = &step.profiled.diff
+        {
+            let title = one_line(&step.profiled.change);
+            return Some(Effect::Show { title, artifact: diff.clone() });
         }
         self.list.act(action);
         None

@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn a_change_is_shown_with_its_lines() {
-        let before: String = (1..30).map(|line| format!("line {line}\n")).collect();
+        let before = (1..30).map(|line| format!("line {line}\n")).collect::<Vec<_>>().concat();
         let after = before.replace("line 5\n", "line five\n").replace("line 20\n", "");
         let change = Change::between("program/prefill.toml", &before, &after);
         assert_eq!([change.added, change.removed, change.hunks.len()], [1, 2, 2]);

@@ -205,11 +205,7 @@ impl<'a> Writer<'a> {
                 self.styles.pop();
                 self.html = false;
             }
-            TagEnd::List(_) => {
-                self.flush();
-                self.containers.pop();
-            }
-            TagEnd::Item => {
+            TagEnd::List(_) | TagEnd::Item => {
                 self.flush();
                 self.containers.pop();
             }
