@@ -3,6 +3,7 @@
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 use std::panic;
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use crossterm::cursor::Show;
@@ -110,7 +111,12 @@ impl Drop for Terminal {
     }
 }
 
+/// Whether the terminal is ours. Given back twice, it would put the cursor where it was at the
+/// first time, and what was said since would be overwritten.
+static TAKEN: AtomicBool = AtomicBool::new(false);
+
 fn enter() -> io::Result<()> {
+    TAKEN.store(true, Ordering::SeqCst);
     enable_raw_mode()?;
     execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste, EnableMouseCapture)
 }
@@ -118,6 +124,9 @@ fn enter() -> io::Result<()> {
 /// Gives back all that was taken, whatever of it was taken; the alternate screen last, so that
 /// nothing of the rest is seen. A terminal that is gone cannot be told, and need not.
 fn leave() {
+    if !TAKEN.swap(false, Ordering::SeqCst) {
+        return;
+    }
     let mut out = io::stdout();
     let _ = queue!(out, EndSynchronizedUpdate, DisableMouseCapture, DisableBracketedPaste, Show);
     let _ = queue!(out, LeaveAlternateScreen);

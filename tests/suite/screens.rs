@@ -249,8 +249,8 @@ fn the_slider_moves_by_key_and_shows_what_the_log_says() {
 #[test]
 fn a_long_change_can_be_read_to_its_last_line() {
     let folder = tempfile::tempdir().unwrap();
-    let long: String =
-        (1..400).map(|line| format!("line {line} {}\n", "word ".repeat(40))).collect();
+    let line = |number| [format!("line {number}"), " word".repeat(40), "\n".to_owned()].concat();
+    let long: String = (1..400).map(line).collect();
     let mut asking = Asking::new();
     let args = json!({ "path": "plan.md", "text": format!("{long}the very end") });
     let call = ToolCall { id: CallId::from("c1"), tool: "write".to_owned(), args };

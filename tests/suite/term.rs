@@ -22,7 +22,7 @@ struct Seen {
 }
 
 /// Long enough for a machine that is busy with something else.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 impl Term {
     /// Runs a program in this folder, knowing nothing of the person who runs the tests.
@@ -87,7 +87,7 @@ impl Term {
         let begun = Instant::now();
         while !holds(self) {
             assert!(begun.elapsed() < PATIENCE, "never {what}:\n{}", self.screen());
-            thread::sleep(Duration::from_millis(20));
+            rest();
         }
     }
 
@@ -110,10 +110,10 @@ impl Term {
         let begun = Instant::now();
         while self.child.try_wait().unwrap().is_none() {
             assert!(begun.elapsed() < PATIENCE, "does not end:\n{}", self.screen());
-            thread::sleep(Duration::from_millis(20));
+            rest();
         }
         // What it wrote last is still on its way to us.
-        thread::sleep(Duration::from_millis(100));
+        (0..5).for_each(|_| rest());
     }
 
     /// What of the terminal is still taken: nothing, once it was given back.
@@ -136,6 +136,11 @@ impl Term {
         let modes = Command::new("stty").arg("-F").arg(tty).arg("-a").output().unwrap();
         String::from_utf8_lossy(&modes.stdout).contains("-icanon")
     }
+}
+
+#[expect(clippy::disallowed_methods, reason = "another process cannot be awaited")]
+fn rest() {
+    thread::sleep(Duration::from_millis(20));
 }
 
 impl Drop for Term {

@@ -32,7 +32,8 @@ fn replay(folder: &Path) -> Term {
 #[test]
 fn every_way_out_gives_the_terminal_back() {
     let folder = tempfile::tempdir().unwrap();
-    let ways: [(&str, &dyn Fn(&mut Term)); 6] = [
+    type Way<'a> = (&'a str, &'a dyn Fn(&mut Term));
+    let ways: [Way<'_>; 6] = [
         ("q", &|term| term.keys("q")),
         ("ctrl-c", &|term| term.keys("\u{3}")),
         ("SIGTERM", &|term| term.signal("TERM")),
