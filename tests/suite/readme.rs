@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use pilotfish::session::{Replay, State, Store, Verdict};
 
@@ -99,6 +100,24 @@ fn results(recordings: &[(String, State)]) -> String {
         }
     }
     table
+}
+
+/// The commands as the program lists them.
+#[test]
+fn the_table_of_commands_is_what_the_program_says() {
+    let help = Command::new(env!("CARGO_BIN_EXE_pilotfish")).arg("--help").output().unwrap();
+    let help = String::from_utf8(help.stdout).unwrap();
+    let (_, commands) = help.split_once("Commands:\n").unwrap();
+    let (commands, _) = commands.split_once("\n\n").unwrap();
+    let mut table = String::from("| command | what it does |\n|---|---|\n");
+    for line in commands.lines() {
+        let (name, words) = line.trim().split_once(' ').unwrap();
+        if name != "help" {
+            writeln!(table, "| `{name}` | {} |", words.trim()).unwrap();
+        }
+    }
+    assert!(table.lines().count() > 12, "{table}");
+    generated("README.md", "commands", &table);
 }
 
 /// Holds what lies between `<!-- name -->` and `<!-- /name -->` to this text; `UPDATE=1` writes it.

@@ -29,10 +29,12 @@ fn replay(folder: &Path) -> Term {
     term
 }
 
+/// A name, and what is done to leave.
+type Way<'a> = (&'a str, &'a dyn Fn(&mut Term));
+
 #[test]
 fn every_way_out_gives_the_terminal_back() {
     let folder = tempfile::tempdir().unwrap();
-    type Way<'a> = (&'a str, &'a dyn Fn(&mut Term));
     let ways: [Way<'_>; 6] = [
         ("q", &|term| term.keys("q")),
         ("ctrl-c", &|term| term.keys("\u{3}")),
