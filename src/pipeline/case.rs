@@ -193,6 +193,11 @@ impl Case {
         Ok(made)
     }
 
+    /// Whether the oracle's residual stream holds a sink somewhere on the long prompt.
+    pub(super) fn has_sinks(&self) -> Result<bool, String> {
+        evidence::has_sinks(&self.sources, &self.long()?)
+    }
+
     /// What both sides say after the short and the long prompt.
     pub(super) fn spoken(&self) -> Result<Arc<Vec<Spoken>>, String> {
         if let Some(Altered::Spoken(spoken)) = &self.altered {

@@ -3,7 +3,7 @@
 //! It follows the graph, not the program, and shares no code with the simulator's kernels. From the
 //! program it takes only what changes rounding: how each product is made, and where attention runs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -23,6 +23,8 @@ pub(super) struct Tiers {
     /// By the name of what a product makes.
     methods: BTreeMap<String, Method>,
     attention_on_host: bool,
+    /// Sums that the host makes, by name: it rounds to the nearest, where the array floors.
+    sums_on_host: BTreeSet<String>,
 }
 
 impl Tiers {
@@ -30,7 +32,12 @@ impl Tiers {
         let mut tiers = Self::default();
         for dispatch in &program.dispatches {
             match &dispatch.work {
-                Work::Host(op) => tiers.attention_on_host |= op.op == HostKind::Attention,
+                Work::Host(op) => {
+                    tiers.attention_on_host |= op.op == HostKind::Attention;
+                    if op.op == HostKind::Add {
+                        tiers.sums_on_host.extend(op.outputs.iter().cloned());
+                    }
+                }
                 Work::Launches(launches) => {
                     for launch in launches {
                         if let (Kernel::Gemm { method, .. }, Some(made)) =
@@ -133,14 +140,14 @@ impl Companion {
             swap_heads(&mut attn, c.q_width(), c.head_dim);
         }
         let o = self.product(&attn, &weight(Role::O)?, c.q_width(), "o", fault);
-        let middle = add(&before.data, &o);
+        let middle = self.sum("attn_out", &before.data, &o);
         // 4. The feed-forward half.
         let normed = rms_norm(&middle, &weight(Role::FfnNorm)?, c.norm_eps);
         let gate = self.product(&normed, &weight(Role::Gate)?, c.hidden, "gate", fault);
         let up = self.product(&normed, &weight(Role::Up)?, c.hidden, "up", fault);
         let inner = silu_mul(&gate, &up);
         let down = self.product(&inner, &weight(Role::Down)?, c.intermediate, "down", fault);
-        let hidden = add(&middle, &down);
+        let hidden = self.sum("hidden", &middle, &down);
         Ok(Tensor::new([self.tokens, c.hidden], hidden))
     }
 
@@ -165,6 +172,14 @@ impl Companion {
     fn weight(&self, role: Role, layer: usize) -> Result<Vec<f32>, ModelError> {
         let tensor = self.model.weights.get(role, Some(layer))?;
         Ok(tensor.data.par_iter().with_min_len(4096).map(|x| near(*x)).collect())
+    }
+
+    /// A residual, rounded as the place does that makes it.
+    fn sum(&self, made: &str, a: &[f32], b: &[f32]) -> Vec<f32> {
+        if self.tiers.sums_on_host.contains(made) {
+            return a.par_iter().zip(b).map(|(a, b)| near(a + b)).collect();
+        }
+        add(a, b)
     }
 
     fn product(

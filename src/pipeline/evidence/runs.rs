@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::activations::{Activations, Layer, Sides};
+use super::activations::{Activations, Layer, Sides, sinks};
 use super::choices::{Spoken, Step};
 use crate::model::{Cache as KvCache, Logits, Stage, greedy};
 use crate::pipeline::cache::Kept;
@@ -168,13 +168,10 @@ fn shown(trace: &Trace) -> Kept {
     Kept { tensors, ..Kept::default() }
 }
 
-/// Every layer of one prompt on all three sides.
-pub(in crate::pipeline) fn traced(
-    sources: &Sources,
-    prompt: &Prompt,
-) -> Result<Activations, String> {
+/// Every layer of one prompt as the oracle has it.
+fn shown_by_oracle(sources: &Sources, prompt: &Prompt) -> Result<Kept, String> {
     let (hash, key) = (sources.model_hash(), prompt.key(0));
-    let mut expected = sources.cache.get_or("shown", &[hash.as_str(), key.as_str()], || {
+    sources.cache.get_or("shown", &[hash.as_str(), key.as_str()], || {
         sources.progress.say(&format!("oracle, layer by layer: {}", prompt.name));
         let oracle = sources.oracle()?;
         let mut cache = KvCache::new(oracle.config(), prompt.ids.len());
@@ -182,8 +179,28 @@ pub(in crate::pipeline) fn traced(
         oracle
             .prefill(&prompt.ids, Logits::Last, &mut cache, &mut trace)
             .map_err(|error| error.to_string())?;
-        Ok::<_, String>(shown(&trace))
-    })?;
+        Ok(shown(&trace))
+    })
+}
+
+/// Whether a position of the oracle's residual stream outgrows the others after some layer.
+pub(in crate::pipeline) fn has_sinks(sources: &Sources, prompt: &Prompt) -> Result<bool, String> {
+    let expected = shown_by_oracle(sources, prompt)?;
+    for layer in 0..sources.deployment.model()?.config.layers {
+        if !sinks(expected.tensor(&format!("layers.{layer}.hidden"))?).is_empty() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Every layer of one prompt on all three sides.
+pub(in crate::pipeline) fn traced(
+    sources: &Sources,
+    prompt: &Prompt,
+) -> Result<Activations, String> {
+    let (hash, key) = (sources.model_hash(), prompt.key(0));
+    let mut expected = shown_by_oracle(sources, prompt)?;
     let programs = sources.programs()?;
     let parts = [FINGERPRINT, hash.as_str(), programs.as_str(), key.as_str()];
     let mut got = sources.cache.get_or("traced", &parts, || {

@@ -1,5 +1,7 @@
 //! Where each operator ran, by the target's own counters, and why what stayed on the host may stay.
 
+use std::cell::OnceCell;
+
 use serde_json::json;
 
 use crate::base::Finding;
@@ -38,6 +40,9 @@ fn placed_everywhere(case: &Case) -> Result<Judgement, String> {
     let mut judgement = Judgement::default();
     let (mut unexcused, mut on_host, mut by_person, mut rows) = (0, 0, 0, Vec::new());
     let mut words = Vec::new();
+    // What cannot be found out excuses nothing.
+    let sinks = OnceCell::new();
+    let has_sinks = || *sinks.get_or_init(|| case.has_sinks().unwrap_or(false));
     for stage in Stage::ALL {
         let program = deployment.program(stage)?;
         let context = if stage == Stage::Prefill { program.seq } else { DECODE_CONTEXT };
@@ -59,7 +64,7 @@ fn placed_everywhere(case: &Case) -> Result<Judgement, String> {
             on_host += 1;
             let us = host_us(&profile, value);
             let approved = case.limit("placement", &format!("allow-{operator}"), 0.0) > 0.0;
-            let row = exception(operator, stage, config);
+            let row = exception(operator, stage, config, has_sinks);
             let why = match row {
                 Some(row) => format!("exception ({}): {}", row.class, row.reason),
                 None if approved => "a person approved it".into(),
