@@ -81,6 +81,11 @@ impl<'a> Walk<'a> {
                 self.names.extend(with);
                 Ok(())
             }
+            Task::LeaveOut { stage, part } => {
+                let left_out = (self.render(stage)?, self.render(part)?);
+                self.left_out.push(left_out);
+                Ok(())
+            }
             Task::Improve(improve) => self.improve(improve),
         }
     }

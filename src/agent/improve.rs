@@ -103,7 +103,8 @@ impl<'a> Walk<'a> {
                 Ask::Once => improve.most,
                 Ask::EachTime => 4,
             };
-            let limit = limit + self.rejected.len() + attempt.failed.len();
+            let barred = self.rejected.len() + self.left_out.len();
+            let limit = limit + barred + attempt.failed.len();
             let args = json!({ "stage": attempt.stage, "moves": moves, "limit": limit });
             let value = self.must("suggest", &args)?;
             attempt.list = value["suggestions"].as_array().cloned().unwrap_or_default();
@@ -118,6 +119,7 @@ impl<'a> Walk<'a> {
             (mends > 0 || (gain > 0.0 && gain >= least))
                 && !attempt.failed.contains(&suggestion["effect"])
                 && !walk.is_rejected(&attempt.stage, suggestion)
+                && !walk.is_left_out(&attempt.stage, suggestion)
                 && !walk.is_avoided(name)
         };
         let at = attempt.list.iter().position(|suggestion| fits(self, suggestion));
@@ -134,6 +136,13 @@ impl<'a> Walk<'a> {
             let is_equal = !rejected.effect.is_null() && suggestion["effect"] == rejected.effect;
             rejected.stage == stage && (is_same || is_equal || self.completes(rejected, suggestion))
         })
+    }
+
+    /// Would it bring about what a recipe has ruled out?
+    fn is_left_out(&self, stage: &str, suggestion: &Value) -> bool {
+        let does = parts(suggestion);
+        let mut left_out = self.left_out.iter().filter(|(of, _)| of == stage);
+        left_out.any(|(_, part)| does.iter().any(|done| done.as_str() == Some(part)))
     }
 
     /// Would the last part of what was rejected come about with this move?

@@ -39,6 +39,8 @@ pub(super) struct Walk<'a> {
     pub(super) names: Map<String, Value>,
     /// Moves that a person rejected.
     pub(super) rejected: Vec<Rejected>,
+    /// Parts of effects that a recipe has ruled out, each with its stage.
+    pub(super) left_out: Vec<(String, String)>,
     /// Skills being followed, outermost first: one cannot follow itself.
     pub(super) path: Vec<String>,
     /// Moves in force per stage that a later judgement may take back, oldest first.
@@ -90,6 +92,7 @@ impl<'a> Walk<'a> {
             library,
             names,
             rejected: Vec::new(),
+            left_out: Vec::new(),
             path: Vec::new(),
             applied: BTreeMap::new(),
             does: BTreeMap::new(),

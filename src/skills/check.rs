@@ -53,7 +53,11 @@ fn check_step(step: &Step, known: &Known, place: &str, findings: &mut Vec<Findin
             let gates = improve.gates.iter();
             findings.extend(gates.filter_map(|name| unknown("gate", name, &known.gates, place)));
         }
-        Task::Say { .. } | Task::Document { .. } | Task::Enter { .. } | Task::Set { .. } => (),
+        Task::Say { .. }
+        | Task::Document { .. }
+        | Task::Enter { .. }
+        | Task::LeaveOut { .. }
+        | Task::Set { .. } => (),
     }
     let (templates, expressions) = texts(step);
     let environment = Environment::new();
@@ -97,6 +101,7 @@ fn texts(step: &Step) -> (Vec<&str>, Vec<&str>) {
             expressions.extend(improve.stop_when.iter().map(String::as_str));
             vec![improve.stage.as_str(), improve.change.as_str()]
         }
+        Task::LeaveOut { stage, part } => vec![stage.as_str(), part.as_str()],
         Task::Gate { .. } | Task::Enter { .. } => Vec::new(),
     };
     (templates, expressions)

@@ -27,4 +27,5 @@ skills! {
     "debug-bo-corruption"
     "debug-fa-runtime-failure"
     "debug-multi-launch-merge"
+    "debug-residual-rounding"
 }

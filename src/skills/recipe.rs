@@ -73,6 +73,12 @@ pub enum Task {
     Set {
         with: Map<String, Value>,
     },
+    /// A part of what moves do, as `suggest` words it, that no later move of the stage may bring
+    /// about: what a debug skill has decided is not undone for a gain in time.
+    LeaveOut {
+        stage: String,
+        part: String,
+    },
     Improve(Improve),
 }
 

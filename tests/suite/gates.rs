@@ -50,12 +50,12 @@ fn workspace(model: &str, seq: usize, change: impl Fn(&mut Program)) -> TempDir 
     folder
 }
 
-fn tiny(change: impl Fn(&mut Program)) -> TempDir {
+pub(crate) fn tiny(change: impl Fn(&mut Program)) -> TempDir {
     workspace("tiny-llama", 512, change)
 }
 
 /// As the evaluator's own process does it.
-fn judge(root: &Path, gate: &str, phase: Phase) -> Answer {
+pub(crate) fn judge(root: &Path, gate: &str, phase: Phase) -> Answer {
     let request = GateRequest::one(root, gate.into(), phase, 0);
     let mut out = Vec::new();
     worker::serve(&serde_json::to_vec(&request).unwrap()[..], &mut out).unwrap();

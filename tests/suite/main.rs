@@ -20,6 +20,7 @@ mod need;
 mod oracle;
 mod program;
 mod readme;
+mod residual;
 mod room;
 mod rounding;
 mod runtime;

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// What the world does of its own accord.
 #[derive(Clone, Default)]
-struct World {
+pub(crate) struct World {
     /// Moves in force by stage: name, site, gain.
     made: BTreeMap<String, Vec<(String, String, f64)>>,
     /// The n-th move that is proposed is rejected by a person.
@@ -25,6 +25,8 @@ struct World {
     /// A move that the array refuses, with the words of the refusal.
     refused: Option<(&'static str, &'static str)>,
     documents: BTreeMap<String, Vec<(String, String)>>,
+    /// The network has a sink, which additions on the array wear away.
+    sink: bool,
 }
 
 /// Every move there is at first: name, site, gain in microseconds, category.
@@ -38,6 +40,8 @@ const MOVES: &[(&str, &str, f64, &str)] = &[
     ("merge-dispatches", "gate up", 200.0, "dispatch_us"),
     ("merge-dispatches", "gate up silu", 150.0, "dispatch_us"),
     ("retile", "gate", 90.0, "tile_us"),
+    ("move-to-host", "attn_out", -200.0, "host_us"),
+    ("move-to-host", "hidden", -200.0, "host_us"),
 ];
 
 /// The parts of what a move does: each word of its site is one.
@@ -46,6 +50,10 @@ fn does(site: &str) -> Vec<String> {
 }
 
 impl World {
+    pub(crate) fn with_a_sink() -> Self {
+        Self { sink: true, ..Self::default() }
+    }
+
     fn cost(&self, stage: &str) -> Value {
         let mut cost = BTreeMap::from([
             ("dispatch_us", 2000.0),
@@ -88,16 +96,21 @@ impl World {
                         && !made.iter().any(|one| one.0 == name && (one.1 == site || one.2 == gain))
                 };
                 let open = MOVES.iter().filter(|row| is_open(row.0, row.1, row.2));
+                let back = json!({ "does": ["place of hidden: array"], "move": "move-to-npu", "stage": stage,
+                                   "site": "hidden", "gain_us": 900.0, "effect": "", "words": "back" });
+                let back =
+                    (self.sink && moves.iter().any(|word| word == "move-to-npu")).then_some(back);
                 let told = open.map(|(name, site, gain, _)| {
                     let does: Vec<_> = does(site).iter().map(|part| format!("{name} {part}")).collect();
                     json!({ "does": does, "move": name, "site": site, "stage": stage, "gain_us": gain,
                             "effect": Self::effect(name, *gain), "words": format!("{name} {site}") })
                 });
                 let limit = call.args["limit"].as_u64().unwrap() as usize;
-                json!({ "suggestions": told.take(limit).collect::<Vec<_>>() })
+                json!({ "suggestions": back.into_iter().chain(told).take(limit).collect::<Vec<_>>() })
             }
             "apply_move" => {
-                let (name, site) = (word("move"), word("site"));
+                let site = call.args["site"]["dispatch"].as_str();
+                let (name, site) = (word("move"), site.map_or_else(|| word("site"), str::to_owned));
                 if let Some((_, words)) = self.refused.filter(|(refused, _)| *refused == name) {
                     return ToolOutcome::failed(words);
                 }
@@ -133,6 +146,13 @@ impl World {
             let mut made = self.made.values().flatten();
             *gate == id && made.any(|one| one.0 == *name)
         });
+        let on_host = self.made.values().flatten().filter(|one| one.0 == "move-to-host").count();
+        let is_worn = self.sink && id == "logits" && on_host < 4;
+        let spoilt = spoilt.or(is_worn.then_some(("logits", "", "cosine.least")));
+        let name = spoilt.map_or("cosine", |spoilt| spoilt.2);
+        let margin = if spoilt.is_some() { -1.0 } else { 1.0 };
+        let verdict = if spoilt.is_some() { Verdict::Fail } else { Verdict::Pass };
+        let first = if self.sink && id == "layers" { "sink_error" } else { name };
         let metric = |name: &str, margin: f64| Metric {
             name: name.to_owned(),
             measured: 1.0,
@@ -143,16 +163,13 @@ impl World {
         Judged {
             gate: id.into(),
             phase: Phase::Reference,
-            verdict: if spoilt.is_some() { Verdict::Fail } else { Verdict::Pass },
+            verdict,
             snapshot: Hash::of(b"s"),
             inputs: Hash::default(),
             claim: String::new(),
             headline: "as measured".to_owned(),
             margin: 0.0,
-            metrics: vec![metric(spoilt.map_or("cosine", |spoilt| spoilt.2), 0.0), {
-                let margin = if spoilt.is_some() { -1.0 } else { 1.0 };
-                metric(spoilt.map_or("cosine", |spoilt| spoilt.2), margin)
-            }],
+            metrics: vec![metric(first, 0.0), metric(name, margin)],
             mutants: Vec::new(),
             receipt: Hash::of(id.as_bytes()),
             evidence: Vec::new(),
@@ -161,14 +178,14 @@ impl World {
 }
 
 /// A session from its brief to where the mind ends, or blocks.
-struct Session {
+pub(crate) struct Session {
     entries: Vec<Entry>,
     world: World,
-    blocked: Option<String>,
+    pub(crate) blocked: Option<String>,
 }
 
 impl Session {
-    fn run(library: Library, world: World) -> Self {
+    pub(crate) fn run(library: Library, world: World) -> Self {
         let mind = Playbook::new(Arc::new(library));
         let mut session = Self { entries: Vec::new(), world, blocked: None };
         session.push(
@@ -241,7 +258,7 @@ impl Session {
         State::replay(&self.entries)
     }
 
-    fn calls(&self, tool: &str) -> Vec<Value> {
+    pub(crate) fn calls(&self, tool: &str) -> Vec<Value> {
         let calls = self.entries.iter().filter_map(|entry| match &entry.event {
             Event::Called(call) if call.tool == tool => Some(call.args.clone()),
             _ => None,
@@ -249,7 +266,7 @@ impl Session {
         calls.collect()
     }
 
-    fn said(&self) -> String {
+    pub(crate) fn said(&self) -> String {
         let texts = self.entries.iter().filter_map(|entry| match &entry.event {
             Event::AgentSaid { text } => Some(text.as_str()),
             _ => None,
@@ -257,7 +274,7 @@ impl Session {
         texts.collect::<Vec<_>>().join("\n")
     }
 
-    fn document(&self, path: &str, section: &str) -> &str {
+    pub(crate) fn document(&self, path: &str, section: &str) -> &str {
         let rows = &self.world.documents[path];
         let row = rows.iter().find(|row| row.0.starts_with(section));
         row.map_or("", |row| row.1.as_str())
@@ -275,7 +292,7 @@ impl Session {
     }
 }
 
-fn shipped() -> Library {
+pub(crate) fn shipped() -> Library {
     let (library, findings) = Library::shipped();
     assert!(findings.is_empty(), "{findings:?}");
     library
@@ -291,7 +308,7 @@ fn shipped_skills_speak_of_things_that_exist() {
         gates: pilotfish::pipeline::gates().iter().map(|gate| gate.id.to_owned()).collect(),
         skills: library.skills().iter().map(|skill| skill.name.clone()).collect(),
     };
-    assert_eq!(library.skills().len(), 15);
+    assert_eq!(library.skills().len(), 16);
     for skill in library.skills() {
         assert_eq!(check(skill, &known), [], "{}", skill.name);
         assert!(skill.description.len() > 80 && skill.body.len() > 400, "{}", skill.name);
