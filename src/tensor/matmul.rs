@@ -2,6 +2,7 @@
 #![expect(unsafe_code, reason = "`gemm` takes pointers and strides")]
 
 use gemm::Parallelism;
+use pulp::{Arch, NullaryFnOnce};
 use rayon::prelude::*;
 
 /// Rows of weights that one thread takes at a time when there is one row of activations.
@@ -35,11 +36,7 @@ pub fn matmul_serial(x: &[f32], w: &[f32], out: &mut [f32], m: usize, k: usize) 
 
 /// `gemm` does not split one row over threads, so it is done here: weights are read once.
 fn matvec(x: &[f32], w: &[f32], out: &mut [f32], k: usize) {
-    let rows = |(out, w): (&mut [f32], &[f32])| {
-        for (y, row) in out.iter_mut().zip(w.chunks_exact(k)) {
-            *y = dot(x, row);
-        }
-    };
+    let rows = |(out, w): (&mut [f32], &[f32])| Arch::new().dispatch(Rows { x, w, out });
     if w.len() < SERIAL_BELOW {
         rows((out, w));
     } else {
@@ -47,6 +44,28 @@ fn matvec(x: &[f32], w: &[f32], out: &mut [f32], k: usize) {
     }
 }
 
+/// Rows of weights against one row of activations. Compiled once for each width of vectors that
+/// machines have; products and sums are never fused, so the bits are the same on all of them.
+struct Rows<'a> {
+    x: &'a [f32],
+    w: &'a [f32],
+    out: &'a mut [f32],
+}
+
+impl NullaryFnOnce for Rows<'_> {
+    type Output = ();
+
+    #[expect(clippy::inline_always, reason = "what is not inlined keeps the narrow vectors")]
+    #[inline(always)]
+    fn call(self) {
+        for (y, row) in self.out.iter_mut().zip(self.w.chunks_exact(self.x.len())) {
+            *y = dot(self.x, row);
+        }
+    }
+}
+
+#[expect(clippy::inline_always, reason = "what is not inlined keeps the narrow vectors")]
+#[inline(always)]
 fn dot(x: &[f32], w: &[f32]) -> f32 {
     let mut lanes = [0.0_f32; LANES];
     let (xs, ws) = (x.chunks_exact(LANES), w.chunks_exact(LANES));
