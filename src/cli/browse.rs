@@ -5,10 +5,10 @@ use std::io::{self, IsTerminal};
 use clap::Args;
 use serde_json::json;
 
-use super::home::shelf;
 use super::output;
 use super::places;
 use super::replay;
+use super::shelf::shelf;
 use crate::session::{Header, Store, find};
 use crate::workspace::PRIVATE;
 

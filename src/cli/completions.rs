@@ -2,10 +2,9 @@
 
 use std::io;
 
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 use clap_complete::{Shell, generate};
 
-use super::args;
 use super::output;
 
 /// Print the completions of a shell
@@ -18,9 +17,10 @@ pub(super) struct Completions {
 }
 
 impl Completions {
-    pub(super) fn run(self) {
+    /// `words`: all of ours, of which this command is one.
+    pub(super) fn run(self, mut words: Command) {
         let mut bytes = io::Cursor::new(Vec::new());
-        generate(self.shell, &mut args::Args::command(), "pilotfish", &mut bytes);
+        generate(self.shell, &mut words, "pilotfish", &mut bytes);
         output::bytes(bytes.get_ref());
     }
 }

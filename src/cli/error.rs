@@ -2,14 +2,10 @@
 
 use std::fmt;
 
+use super::exit::{BLOCKED, USAGE};
 use super::output;
 use crate::base::Finding;
 use crate::model::ModelError;
-
-/// The program's exit codes.
-pub(super) const FAILED: u8 = 1;
-pub(super) const USAGE: u8 = 2;
-pub(super) const BLOCKED: u8 = 3;
 
 /// An error that knows its hint, and its code.
 #[derive(Debug)]

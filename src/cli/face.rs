@@ -4,7 +4,8 @@ use std::env;
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
 
-use super::error::{BLOCKED, Problem, mention};
+use super::error::{Problem, mention};
+use super::exit::BLOCKED;
 use super::facts::Teller;
 use super::output;
 use super::places;

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::error::{FAILED, Problem, USAGE};
-use super::npu::program_files;
+use super::error::Problem;
+use super::exit::{FAILED, USAGE};
+use super::npu_program::program_files;
 use super::output;
 use crate::base::file;
 use crate::npu::format;

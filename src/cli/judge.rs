@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::error::{BLOCKED, FAILED, Problem};
+use super::error::Problem;
+use super::exit::{BLOCKED, FAILED};
 use super::output;
 use crate::base::Progress;
 use crate::pipeline::{Evaluation, judge_workspace, worker};

@@ -1,6 +1,7 @@
 //! Every way in.
 
 mod error;
+mod exit;
 mod output;
 mod places;
 
@@ -11,6 +12,7 @@ mod face;
 mod facts;
 mod hub;
 mod sample;
+mod shelf;
 mod summary;
 mod which;
 
@@ -27,6 +29,7 @@ mod model_fetch;
 mod npu;
 mod npu_cost;
 mod npu_floor;
+mod npu_program;
 mod npu_simulate;
 mod oracle;
 mod replay;

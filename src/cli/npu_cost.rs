@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::error::Problem;
-use super::npu::{program, program_files};
+use super::npu_program::{program, program_files};
 use super::output;
 use crate::model::Stage;
 use crate::npu::{Array, CALIBRATION_ERROR_PCT, Profile, Row, cost, predict, read_rows, refusal};

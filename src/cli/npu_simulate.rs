@@ -8,7 +8,8 @@ use clap::Args;
 use serde_json::json;
 
 use super::error::Problem;
-use super::npu::program;
+use super::exit;
+use super::npu_program::program;
 use super::output;
 use crate::model::{Logits, greedy};
 use crate::npu::{Array, Machine, SimulateError};
@@ -49,7 +50,7 @@ impl Simulate {
                 for finding in &findings {
                     output::complain(&finding.to_string());
                 }
-                return Ok(super::error::FAILED);
+                return Ok(exit::FAILED);
             }
             Err(error) => return Err(told(&error)),
         };

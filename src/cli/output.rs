@@ -5,6 +5,7 @@ use std::process;
 
 use serde::Serialize;
 
+use super::exit::USAGE;
 use crate::base::clean;
 
 /// What a shell says of a program whose reader went away.
@@ -42,5 +43,5 @@ fn put(bytes: &[u8]) {
         process::exit(READER_GONE); // As if killed: whatever was at work can be resumed.
     }
     complain(&format!("error: cannot write to stdout: {error}"));
-    process::exit(i32::from(super::error::USAGE));
+    process::exit(i32::from(USAGE));
 }

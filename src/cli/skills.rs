@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use super::error::{FAILED, Problem};
+use super::error::Problem;
+use super::exit::FAILED;
 use super::output;
 use super::places;
 use crate::base::{Finding, nearest};

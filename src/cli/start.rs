@@ -3,7 +3,7 @@
 use std::env;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 use super::args::{Args, Command};
 use super::error::{Problem, report};
@@ -42,7 +42,7 @@ fn run(args: Args) -> anyhow::Result<u8> {
         Command::Fmt(fmt) => fmt.run(),
         Command::Schema(schema) => schema.run(),
         Command::Completions(completions) => {
-            completions.run();
+            completions.run(Args::command());
             Ok(0)
         }
     }

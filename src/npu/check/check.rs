@@ -4,6 +4,7 @@ use crate::base::Finding;
 use crate::npu::array::Array;
 use crate::npu::program::{Dispatch, Launch, Program, Work};
 
+use super::place::place;
 use super::{
     alignment, attention_alone, attention_heads, attention_layout, attention_tile, cache, contexts,
     down_first, drain_alone, gemm_deny, gemm_divides, gemm_l1, gemm_l2, gemm_rows, gemm_stride,
@@ -105,18 +106,6 @@ pub(in crate::npu) fn legal(launch: &Launch, array: &Array) -> bool {
 /// Whether no rule of a launch alone says anything of it.
 pub(in crate::npu) fn clean(launch: &Launch, array: &Array) -> bool {
     !LAUNCH.iter().any(|rule| rule(launch, array).is_some())
-}
-
-/// `prefill · attn_norm · launch 1 (rms-norm → attn_norm)`.
-pub(in crate::npu) fn place(
-    program: &Program,
-    dispatch: &Dispatch,
-    launch: Option<(usize, &Launch)>,
-) -> String {
-    let head = format!("{} · {}", program.stage, dispatch.name);
-    let Some((index, launch)) = launch else { return head };
-    let makes = launch.outputs.first().map_or("nothing", String::as_str);
-    format!("{head} · launch {} ({} → {makes})", index + 1, launch.kernel.name())
 }
 
 fn placed(mut finding: Finding, place: &str) -> Finding {

@@ -30,6 +30,7 @@ mod merge_wide;
 mod names;
 mod operands;
 mod order;
+mod place;
 mod residency;
 mod rope_width;
 mod row_divides;
@@ -41,5 +42,6 @@ mod vector_l1;
 mod vector_streams;
 
 pub use check::{check, refusal};
-pub(super) use check::{clean, legal, place};
+pub(super) use check::{clean, legal};
 pub(super) use drain_alone::corrupts_alone;
+pub(super) use place::place;

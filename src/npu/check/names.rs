@@ -4,7 +4,7 @@ use crate::base::{Finding, nearest};
 use crate::npu::array::Array;
 use crate::npu::program::{Program, Work};
 
-use super::check::place;
+use super::place::place;
 
 pub(super) fn find(program: &Program, _: &Array) -> Vec<Finding> {
     let mut findings = Vec::new();

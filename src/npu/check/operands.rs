@@ -5,7 +5,7 @@ use crate::npu::array::Array;
 use crate::npu::kernel::{Fit, Operand};
 use crate::npu::program::{Buffer, Launch, Program, Work};
 
-use super::check::place;
+use super::place::place;
 
 pub(super) fn find(program: &Program, _: &Array) -> Vec<Finding> {
     let mut findings = Vec::new();

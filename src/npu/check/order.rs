@@ -6,7 +6,7 @@ use crate::base::Finding;
 use crate::npu::array::Array;
 use crate::npu::program::{Program, Scope, Work};
 
-use super::check::place;
+use super::place::place;
 
 /// The residual stream is carried from layer to layer, so a buffer of the whole model counts as
 /// made once any dispatch before has made it; a buffer of a layer must be made within the layer.

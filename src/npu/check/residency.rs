@@ -5,7 +5,7 @@ use crate::model::Stage;
 use crate::npu::array::Array;
 use crate::npu::program::{Buffer, Dispatch, Fill, Program, Residency, Work};
 
-use super::check::place;
+use super::place::place;
 
 pub(super) fn find(program: &Program, _: &Array) -> Vec<Finding> {
     let mut findings = Vec::new();

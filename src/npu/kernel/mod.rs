@@ -12,5 +12,6 @@ mod layer_norm;
 mod rms_norm;
 mod rope;
 mod silu_mul;
+mod table;
 
 pub use form::{Fit, Form, Operand, Operands};

@@ -3,13 +3,11 @@
 use super::edit::{dispatch_at, launches, refuse, wrong_site};
 use super::moves::Move;
 use super::name::name_of;
+use super::pairs::{MERGE_DISPATCHES as NAME, SPLIT_DISPATCH};
 use super::site::{Merge, Part, Site, Split};
-use super::split_dispatch;
 use crate::base::Finding;
 use crate::npu::array::Array;
 use crate::npu::program::{Dispatch, Launch, Program, Work};
-
-pub(super) const NAME: &str = "merge-dispatches";
 
 pub(super) struct MergeDispatches;
 
@@ -73,7 +71,7 @@ impl Move for MergeDispatches {
             launches: launches(dispatch).len(),
         };
         let split = Split { dispatch: merge.name.clone(), parts: parts.map(part).collect() };
-        Ok((split_dispatch::NAME, Site::Split(split)))
+        Ok((SPLIT_DISPATCH, Site::Split(split)))
     }
 
     fn words(&self, _: &Program, site: &Site) -> String {

@@ -2,6 +2,7 @@
 
 mod moves;
 mod site;
+mod table;
 
 mod align_layout;
 mod make_static;
@@ -18,8 +19,10 @@ mod attention;
 mod edit;
 mod head;
 mod name;
+mod pairs;
 mod reside;
 mod resize;
 
-pub use moves::{Move, all, find, unknown};
+pub use moves::Move;
 pub use site::{Align, Heads, Merge, Pad, Part, Place, Reside, Retile, Retiling, Site, Split};
+pub use table::{all, find, unknown};

@@ -2,14 +2,13 @@
 
 use super::attention::{self, OnArray};
 use super::edit::{dispatch_at, host, launches, makes, refuse, tilings_of, wrong_site};
+use super::head;
 use super::moves::Move;
+use super::pairs::{MOVE_TO_HOST as NAME, MOVE_TO_NPU};
 use super::site::{Place, Site};
-use super::{head, move_to_npu};
 use crate::base::Finding;
 use crate::npu::array::Array;
 use crate::npu::program::{HostKind, HostOp, Kernel, Program, Residency, Work};
-
-pub(super) const NAME: &str = "move-to-host";
 
 pub(super) struct MoveToHost;
 
@@ -77,7 +76,7 @@ impl Move for MoveToHost {
             let made: Vec<&str> = all.iter().map(makes).collect();
             back.tilings = tilings_of(before, |launch| made.contains(&makes(launch)));
         }
-        Ok((move_to_npu::NAME, Site::Place(back)))
+        Ok((MOVE_TO_NPU, Site::Place(back)))
     }
 
     fn words(&self, _: &Program, site: &Site) -> String {

@@ -2,14 +2,13 @@
 
 use super::edit::{self, by_rule, dispatch_at, free_name, host, refuse, stated, wrong_site};
 use super::moves::Move;
+use super::pairs::{MOVE_TO_HOST, MOVE_TO_NPU as NAME};
 use super::site::{Place, Site};
-use super::{attention, head, move_to_host};
+use super::{attention, head};
 use crate::base::Finding;
 use crate::model::Stage;
 use crate::npu::array::Array;
 use crate::npu::program::{Buffer, HostKind, HostOp, Kernel, Launch, Layout, Program, Tile, Work};
-
-pub(super) const NAME: &str = "move-to-npu";
 
 pub(super) struct MoveToNpu;
 
@@ -75,7 +74,7 @@ impl Move for MoveToNpu {
             }
             _ => (),
         }
-        Ok((move_to_host::NAME, Site::Place(back)))
+        Ok((MOVE_TO_HOST, Site::Place(back)))
     }
 
     fn opens(&self) -> &'static [&'static str] {

@@ -1,15 +1,13 @@
 //! `split-dispatch`: one call of the array becomes several, as when a merge does not compile.
 
 use super::edit::{dispatch_at, free_name, launches, refuse, wrong_site};
-use super::merge_dispatches;
 use super::moves::Move;
 use super::name::name_of;
+use super::pairs::{MERGE_DISPATCHES, SPLIT_DISPATCH as NAME};
 use super::site::{Merge, Part, Site, Split};
 use crate::base::Finding;
 use crate::npu::array::Array;
 use crate::npu::program::{Dispatch, Program, Work};
-
-pub(super) const NAME: &str = "split-dispatch";
 
 pub(super) struct SplitDispatch;
 
@@ -62,11 +60,11 @@ impl Move for SplitDispatch {
         let (_, split) = located(before, site)?;
         let dispatches = split.parts.iter().map(|part| part.name.clone()).collect();
         let merge = Merge { dispatches, name: split.dispatch.clone() };
-        Ok((merge_dispatches::NAME, Site::Merge(merge)))
+        Ok((MERGE_DISPATCHES, Site::Merge(merge)))
     }
 
     fn opens(&self) -> &'static [&'static str] {
-        &["merge-dispatches"]
+        &[MERGE_DISPATCHES]
     }
 
     fn words(&self, _: &Program, site: &Site) -> String {
