@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::receipt::{Receipt, Receipts};
+use super::replace::replace;
 use crate::base::ArtifactId;
 use crate::base::Hash;
 use crate::session::{Artifact, Judged};
@@ -65,14 +66,4 @@ impl Answer {
         replace(&reports.join(format!("{name}.md")), text.as_bytes())?;
         Ok(judged)
     }
-}
-
-/// Replaces a file as a whole: readers see the old or the new one, never a part.
-pub(super) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    io::Write::write_all(&mut file, bytes)?;
-    file.as_file().sync_data()?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
 }

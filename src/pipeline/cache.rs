@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::answer::replace;
+use super::replace::replace;
 use crate::base::{Hash, Hasher};
 use crate::tensor::Tensor;
 

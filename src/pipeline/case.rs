@@ -6,7 +6,6 @@ use super::cache::Cache;
 use super::device::FINGERPRINT;
 use super::evidence::{self, Activations, Alone, Spoken, Times};
 use super::frozen::Frozen;
-use super::gate::Gate;
 use super::metric::Bound;
 use super::prompts::Prompt;
 use super::sources::Sources;
@@ -94,10 +93,6 @@ impl Case {
 
     pub fn snapshot(&self) -> &Hash {
         &self.sources.frozen.hash
-    }
-
-    pub fn inputs(&self, gate: &Gate) -> Hash {
-        self.sources.frozen.inputs(gate)
     }
 
     pub fn is_synthetic(&self) -> bool {

@@ -82,7 +82,7 @@ pub(super) fn conclude(gate: &Gate, case: &Case, judgement: Judgement) -> Answer
         verdict,
         headline,
         snapshot: case.snapshot().clone(),
-        inputs: case.inputs(gate),
+        inputs: gate.inputs(&case.sources().frozen),
         oracle: case.oracle_hash(),
         workload: case.workload_hash(),
         seed: case.seed(),

@@ -5,7 +5,6 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::gate::Gate;
 use crate::base::{Finding, Hash, Hasher};
 
 /// What of a workspace is judged. Nothing else of it is ever read.
@@ -85,20 +84,9 @@ impl Frozen {
         Ok(Self { root: self.root.clone(), ..copy })
     }
 
-    /// The hash of those files that a gate looks at.
-    pub fn inputs(&self, gate: &Gate) -> Hash {
-        let mut hasher = Hasher::new();
-        hasher.part(&gate.version.to_le_bytes());
-        for (name, bytes) in &self.files {
-            let looked_at = |place: &&str| match place.strip_suffix('/') {
-                Some(_) => name.starts_with(*place),
-                None => *name == *place,
-            };
-            if gate.looks_at.iter().any(looked_at) {
-                hasher.part(name.as_bytes()).part(bytes);
-            }
-        }
-        hasher.finish()
+    /// All of them, in the order of their names.
+    pub(super) fn files(&self) -> impl Iterator<Item = (&'static str, &[u8])> {
+        self.files.iter().map(|(name, bytes)| (*name, bytes.as_slice()))
     }
 }
 

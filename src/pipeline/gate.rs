@@ -2,8 +2,9 @@
 
 use super::answer::Exhibit;
 use super::case::Case;
+use super::frozen::Frozen;
 use super::gates::gates;
-use crate::base::Finding;
+use crate::base::{Finding, Hash, Hasher};
 use crate::session::{Metric, Phase};
 
 pub struct Gate {
@@ -22,6 +23,22 @@ impl Gate {
     /// The phase it is judged for when nobody says which.
     pub fn phase(&self) -> Phase {
         self.phases.first().copied().unwrap_or_default()
+    }
+
+    /// The hash of those frozen files that it looks at.
+    pub(super) fn inputs(&self, frozen: &Frozen) -> Hash {
+        let mut hasher = Hasher::new();
+        hasher.part(&self.version.to_le_bytes());
+        for (name, bytes) in frozen.files() {
+            let looked_at = |place: &&str| match place.strip_suffix('/') {
+                Some(_) => name.starts_with(*place),
+                None => name == *place,
+            };
+            if self.looks_at.iter().any(looked_at) {
+                hasher.part(name.as_bytes()).part(bytes);
+            }
+        }
+        hasher.finish()
     }
 }
 

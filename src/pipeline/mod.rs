@@ -19,6 +19,7 @@ mod phase;
 mod probe;
 mod prompts;
 mod receipt;
+mod replace;
 mod report;
 mod rounding;
 mod sources;

@@ -26,7 +26,7 @@ impl Standing {
     pub fn of(workspace: &Path) -> Result<Self, String> {
         let frozen = Frozen::of(workspace)?;
         let (receipts, broken) = Receipts::at(workspace).verify();
-        let present = gates().iter().map(|gate| (gate.id, frozen.inputs(gate))).collect();
+        let present = gates().iter().map(|gate| (gate.id, gate.inputs(&frozen))).collect();
         Ok(Self { receipts, present, frozen, broken })
     }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::answer::replace;
+use super::replace::replace;
 use crate::base::{Finding, GateId, Hash};
 use crate::session::{Metric, MutantJudged, Phase, Verdict};
 

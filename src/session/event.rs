@@ -115,6 +115,12 @@ pub enum Event {
     },
 }
 
+impl From<Judged> for Event {
+    fn from(judged: Judged) -> Self {
+        Self::Judged(Box::new(judged))
+    }
+}
+
 /// What a reply cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Usage {

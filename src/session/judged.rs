@@ -6,7 +6,6 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::artifact::Artifact;
 use super::call::ToolOutcome;
-use super::event::Event;
 use super::phase::Phase;
 use crate::base::{GateId, Hash};
 
@@ -116,11 +115,5 @@ impl Judged {
             "metrics": self.metrics,
         });
         ToolOutcome::Done { text, value, artifacts: self.evidence.clone() }
-    }
-}
-
-impl From<Judged> for Event {
-    fn from(judged: Judged) -> Self {
-        Self::Judged(Box::new(judged))
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::entry::{Author, Entry};
 use super::error::LogError;
 use super::event::Event;
-use super::replay::Scan;
+use super::scan::Scan;
 use crate::base::{FileError, Finding, Hash, Time, crash, file};
 
 pub(super) const FILE: &str = "log.jsonl";

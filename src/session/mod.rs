@@ -14,6 +14,7 @@ mod judged;
 mod log;
 mod phase;
 mod replay;
+mod scan;
 mod state;
 mod store;
 mod trajectory;
