@@ -51,6 +51,8 @@ pub fn create(root: &FilePath, settings: &Settings, world: &World) -> Result<Ope
     }
     let id = world.ids.session(world.clock.now());
     let (log, artifacts) = Store::of(workspace.sessions()).create(&id)?;
+    // A process may have died here before it had a session.
+    workspace.sweep();
     let opening = Opening { id, workspace, settings, log, artifacts, findings: Vec::new() };
     opening.go_on(None, world)
 }
