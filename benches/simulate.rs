@@ -78,19 +78,7 @@ fn model() -> Model {
 }
 
 fn programs(model: &Model) -> [Program; 2] {
-    let c = &model.config;
-    let outline = Outline {
-        name: model.name.clone(),
-        hidden: c.hidden,
-        intermediate: c.intermediate,
-        layers: c.layers,
-        heads: c.heads,
-        kv_heads: c.kv_heads,
-        head_dim: c.head_dim,
-        vocab: c.vocab,
-        qkv_bias: c.qkv_bias,
-        qk_norm: c.qk_norm,
-    };
+    let outline = Outline::new(&model.name, &model.config);
     Stage::ALL.map(|stage| lower(&outline, &Array::xdna2(), stage, SEQ, SEQ + 128).0)
 }
 

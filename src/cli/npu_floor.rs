@@ -56,17 +56,6 @@ impl Floors {
         let Some(c) = published(&self.model) else {
             return Ok(outline(&Which::open(&self.model)?));
         };
-        Ok(Outline {
-            name: self.model.clone(),
-            hidden: c.hidden,
-            intermediate: c.intermediate,
-            layers: c.layers,
-            heads: c.heads,
-            kv_heads: c.kv_heads,
-            head_dim: c.head_dim,
-            vocab: c.vocab,
-            qkv_bias: c.qkv_bias,
-            qk_norm: c.qk_norm,
-        })
+        Ok(Outline::new(&self.model, &c))
     }
 }

@@ -134,17 +134,5 @@ fn found(name: &str, root: &Path) -> Result<Model, ModelError> {
 
 /// What lowering must know of this network.
 pub fn outline(model: &Model) -> Outline {
-    let c = &model.config;
-    Outline {
-        name: model.name.clone(),
-        hidden: c.hidden,
-        intermediate: c.intermediate,
-        layers: c.layers,
-        heads: c.heads,
-        kv_heads: c.kv_heads,
-        head_dim: c.head_dim,
-        vocab: c.vocab,
-        qkv_bias: c.qkv_bias,
-        qk_norm: c.qk_norm,
-    }
+    Outline::new(&model.name, &model.config)
 }

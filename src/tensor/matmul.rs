@@ -1,12 +1,19 @@
 //! The one matrix product: activations times weights as they are stored, on all cores.
-#![expect(unsafe_code, reason = "`gemm` takes pointers and strides")]
+#![expect(unsafe_code, reason = "`gemm` takes pointers and strides; a prefetch takes an address")]
+
+use std::array;
 
 use gemm::Parallelism;
 use pulp::{Arch, NullaryFnOnce};
 use rayon::prelude::*;
 
-/// Rows of weights that one thread takes at a time when there is one row of activations.
-const ROWS: usize = 64;
+/// With one row of activations: rows of weights that one thread takes at a time at most, and
+/// shares for each thread where there are fewer rows.
+const ROWS: usize = 256;
+const SHARES: usize = 4;
+/// Rows of weights that one thread reads side by side, and how far ahead it asks for them.
+const STREAMS: usize = 4;
+const AHEAD: usize = 512;
 /// Below this many multiplications one thread is faster than two.
 const SERIAL_BELOW: usize = 1 << 16;
 /// Partial sums of a dot product; they are added up in a fixed order.
@@ -40,7 +47,8 @@ fn matvec(x: &[f32], w: &[f32], out: &mut [f32], k: usize) {
     if w.len() < SERIAL_BELOW {
         rows((out, w));
     } else {
-        out.par_chunks_mut(ROWS).zip(w.par_chunks(ROWS * k)).for_each(rows);
+        let share = out.len().div_ceil(SHARES * rayon::current_num_threads()).min(ROWS);
+        out.par_chunks_mut(share).zip(w.par_chunks(share * k)).for_each(rows);
     }
 }
 
@@ -58,31 +66,67 @@ impl NullaryFnOnce for Rows<'_> {
     #[expect(clippy::inline_always, reason = "what is not inlined keeps the narrow vectors")]
     #[inline(always)]
     fn call(self) {
-        for (y, row) in self.out.iter_mut().zip(self.w.chunks_exact(self.x.len())) {
-            *y = dot(self.x, row);
+        let k = self.x.len();
+        // Rows far apart are streams of their own: one alone leaves memory waiting.
+        let apart = self.out.len() / STREAMS;
+        for i in 0..apart {
+            let rows = array::from_fn(|s| &self.w[(s * apart + i) * k..][..k]);
+            let sums: [f32; STREAMS] = dots(self.x, rows);
+            for (s, sum) in sums.into_iter().enumerate() {
+                self.out[s * apart + i] = sum;
+            }
+        }
+        for i in STREAMS * apart..self.out.len() {
+            [self.out[i]] = dots(self.x, [&self.w[i * k..][..k]]);
         }
     }
 }
 
+/// Products of one row with `R` others, each in the same order whatever `R` is.
 #[expect(clippy::inline_always, reason = "what is not inlined keeps the narrow vectors")]
 #[inline(always)]
-fn dot(x: &[f32], w: &[f32]) -> f32 {
-    let mut lanes = [0.0_f32; LANES];
-    let (xs, ws) = (x.chunks_exact(LANES), w.chunks_exact(LANES));
-    let rest: f32 = xs.remainder().iter().zip(ws.remainder()).map(|(x, w)| x * w).sum();
-    for (x, w) in xs.zip(ws) {
-        for l in 0..LANES {
-            lanes[l] += x[l] * w[l];
+fn dots<const R: usize>(x: &[f32], rows: [&[f32]; R]) -> [f32; R] {
+    let mut lanes = [[0.0_f32; LANES]; R];
+    let (xs, rest) = x.as_chunks::<LANES>();
+    let rows = rows.map(|row| row.as_chunks::<LANES>());
+    for (i, x) in xs.iter().enumerate() {
+        for (lanes, (blocks, _)) in lanes.iter_mut().zip(&rows) {
+            let block = &blocks[i];
+            fetch_ahead(block);
+            for l in 0..LANES {
+                lanes[l] += x[l] * block[l];
+            }
         }
     }
-    let mut width = LANES / 2;
-    while width > 0 {
-        for l in 0..width {
-            lanes[l] += lanes[l + width];
+    array::from_fn(|r| {
+        let tail: f32 = rest.iter().zip(rows[r].1).map(|(x, w)| x * w).sum();
+        let lanes = &mut lanes[r];
+        let mut width = LANES / 2;
+        while width > 0 {
+            for l in 0..width {
+                lanes[l] += lanes[l + width];
+            }
+            width /= 2;
         }
-        width /= 2;
+        lanes[0] + tail
+    })
+}
+
+/// Asks memory for what comes `AHEAD` numbers later. The hardware's own guess stops at each page,
+/// and a row of weights is shorter than one.
+#[inline]
+fn fetch_ahead(block: &[f32; LANES]) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let ahead = block.as_ptr().wrapping_add(AHEAD).cast::<i8>();
+        for line in [ahead, ahead.wrapping_add(64)] {
+            // SAFETY: a prefetch reads nothing: any address may be given, mapped or not.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(line) };
+        }
     }
-    lanes[0] + rest
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = block;
 }
 
 /// A product of strided matrices: `out[i, j] = scale · Σ x[i, p] · w[p, j]`, one thread.

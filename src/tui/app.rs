@@ -40,7 +40,7 @@ pub struct App {
     /// Something that is done only when it is asked for twice.
     pub(super) asked_twice: Option<(Twice, Time)>,
     /// What was drawn where: for the mouse.
-    pub(super) spots: Vec<super::screen::Spotted>,
+    pub(super) spots: Vec<super::spot::Spotted>,
 }
 
 /// What may be looked at while something else changes.

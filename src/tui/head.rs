@@ -8,8 +8,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Span;
 
-use super::screen::{Spot, Spotted};
 use super::slot::Slot;
+use super::spot::{Spot, Spotted};
 use super::view::View;
 use super::widget::{cut, elapsed, one_line, put, span, width};
 use crate::runtime::Outcome;

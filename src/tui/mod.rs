@@ -23,6 +23,7 @@ mod run;
 mod screen;
 mod setup;
 mod slot;
+mod spot;
 mod stage;
 mod terminal;
 mod theme;

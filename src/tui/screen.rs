@@ -16,26 +16,10 @@ use super::overlay::Mode;
 use super::pane::Pane;
 use super::places::Places;
 use super::slot::Slot;
+use super::spot::Spot;
 use super::stage::Scene;
 use super::widget::{fill, put, rule, span};
 use crate::base::Time;
-use crate::session::Autonomy;
-
-/// A part of the screen that answers the mouse.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Spot {
-    Overlay,
-    Approval,
-    Transcript,
-    Pane,
-    Composer,
-    /// The tab of a pane; none is the transcript's, where both do not fit.
-    Tab(Option<usize>),
-    /// A stop of the autonomy slider.
-    Stop(Autonomy),
-}
-
-pub(super) type Spotted = (Rect, Spot);
 
 impl Scene for App {
     fn draw(&mut self, buffer: &mut Buffer, now: Time) -> Option<Position> {

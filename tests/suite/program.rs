@@ -166,19 +166,7 @@ fn a_move_and_its_inverse_give_the_same_bytes() {
 }
 
 fn outline_of(model: &Model) -> Outline {
-    let c = &model.config;
-    Outline {
-        name: model.name.clone(),
-        hidden: c.hidden,
-        intermediate: c.intermediate,
-        layers: c.layers,
-        heads: c.heads,
-        kv_heads: c.kv_heads,
-        head_dim: c.head_dim,
-        vocab: c.vocab,
-        qkv_bias: c.qkv_bias,
-        qk_norm: c.qk_norm,
-    }
+    Outline::new(&model.name, &model.config)
 }
 
 /// A prompt, then two tokens: the logits of each.

@@ -21,19 +21,7 @@ const NAMES: [&str; 3] = ["tiny-llama", "tiny-qwen2", "tiny-qwen3"];
 const QUIET: [&str; 4] = ["merge-dispatches", "make-static", "mark-intermediate", "align-layout"];
 
 pub fn naive(model: &Model, seq: usize, capacity: usize) -> [Program; 2] {
-    let c = &model.config;
-    let outline = Outline {
-        name: model.name.clone(),
-        hidden: c.hidden,
-        intermediate: c.intermediate,
-        layers: c.layers,
-        heads: c.heads,
-        kv_heads: c.kv_heads,
-        head_dim: c.head_dim,
-        vocab: c.vocab,
-        qkv_bias: c.qkv_bias,
-        qk_norm: c.qk_norm,
-    };
+    let outline = Outline::new(&model.name, &model.config);
     Stage::ALL.map(|stage| lower(&outline, &Array::xdna2(), stage, seq, capacity).0)
 }
 

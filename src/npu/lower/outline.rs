@@ -1,5 +1,7 @@
 //! What lowering must know of a network.
 
+use crate::model::Config;
+
 /// The sizes and options that decide a program's shape.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outline {
@@ -18,6 +20,22 @@ pub struct Outline {
 }
 
 impl Outline {
+    /// What the configuration of a network says of it.
+    pub fn new(name: &str, config: &Config) -> Self {
+        Self {
+            name: name.to_owned(),
+            hidden: config.hidden,
+            intermediate: config.intermediate,
+            layers: config.layers,
+            heads: config.heads,
+            kv_heads: config.kv_heads,
+            head_dim: config.head_dim,
+            vocab: config.vocab,
+            qkv_bias: config.qkv_bias,
+            qk_norm: config.qk_norm,
+        }
+    }
+
     /// Width of all query heads together.
     pub fn query_width(&self) -> usize {
         self.heads * self.head_dim
