@@ -92,14 +92,20 @@ pub struct Bandwidth {
     /// What a GEMM reads and writes at (I).
     pub gemm_read: f64,
     pub gemm_write: f64,
+    /// What a GEMV streams its weights at inside a dispatch: the LM head's published dispatches
+    /// reach 38 to 46 (M), more than one run alone.
+    pub gemv_read: f64,
     /// Copy and cache flush of a buffer object, warm (M).
     pub host_write: f64,
+    /// Copy back: 210 MB fewer took 31 ms off a published feed-forward call (M).
+    pub host_read: f64,
 }
 
 /// What the host costs. Units: microseconds, and work a microsecond.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostRates {
-    /// Driver and interpreter around each array call, tuned path (M).
+    /// Driver (70) and interpreter (73) around each array call, the path that the published
+    /// deployments use; a tuned one takes 60 (M).
     pub call_us: f64,
     /// One small host operator: 0.13 ms a layer for the three of a five-dispatch decode (M).
     pub operator_us: f64,
@@ -150,10 +156,12 @@ impl Array {
                 link: 14.4,
                 gemm_read: 50.733,
                 gemm_write: 46.890,
+                gemv_read: 42.7,
                 host_write: 16.0,
+                host_read: 6.8,
             },
             host: HostRates {
-                call_us: 60.0,
+                call_us: 145.0,
                 operator_us: 43.0,
                 attention_us: 160.0,
                 attention_flops: 10_240.0,

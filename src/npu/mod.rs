@@ -11,6 +11,7 @@ mod profile;
 mod program;
 mod search;
 mod simulate;
+mod structure;
 
 pub use array::{Array, CALIBRATION_ERROR_PCT};
 pub use check::{check, refusal};
@@ -25,3 +26,4 @@ pub use program::{
 };
 pub use search::{Suggestion, effect, suggest};
 pub use simulate::{Count, Counters, Counts, Machine, Made, Place, SimulateError, run_kernel};
+pub use structure::structured;

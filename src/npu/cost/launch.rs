@@ -33,6 +33,7 @@ pub(super) fn inside(launch: &Launch, array: &Array) -> Inside {
             let deployed = work(launch, array) * c.attention_deployed;
             Inside { setup: 0.0, work: (deployed - c.dispatch_us).max(0.0) }
         }
+        Kernel::Gemv { k, n } => Inside { setup, work: gemv::inside_us(k, n, tiles, array) },
         _ => Inside { setup, work: work(launch, array) },
     }
 }

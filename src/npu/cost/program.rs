@@ -6,7 +6,7 @@ use crate::npu::program::{Dispatch, Launch, Program, Work};
 
 use super::host::operator_us;
 use super::launch::{Inside, inside};
-use super::upload::{copy_us, read_back, written};
+use super::upload::{read_back, read_us, write_us, written};
 
 /// Predicts one call of the program, in microseconds. `context` is the number of tokens that a
 /// decode call attends to. The parts of the profile add up to its total exactly.
@@ -39,8 +39,8 @@ fn timed(dispatch: &Dispatch, program: &Program, context: usize, array: &Array) 
         Work::Launches(launches) => {
             let (to, from) = (written(launches, program), read_back(launches, program));
             time.uploaded = to.saturating_add(from);
-            time.write_us = copy_us(to, array);
-            time.read_us = copy_us(from, array);
+            time.write_us = write_us(to, array);
+            time.read_us = read_us(from, array);
             time.cost.upload = time.write_us + time.read_us;
             time.cost.dispatch = array.coefficients.dispatch_us + array.host.call_us;
             for launch in launches {

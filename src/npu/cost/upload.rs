@@ -13,9 +13,14 @@ pub(super) fn read_back(launches: &[Launch], program: &Program) -> usize {
     bytes(launches.iter().flat_map(|launch| &launch.outputs), program)
 }
 
-/// Microseconds of a copy and its cache flush, warm.
-pub(super) fn copy_us(bytes: usize, array: &Array) -> f64 {
+/// Microseconds of a copy to the array and its cache flush, warm.
+pub(super) fn write_us(bytes: usize, array: &Array) -> f64 {
     bytes as f64 / (array.bandwidth.host_write * 1e3)
+}
+
+/// Microseconds of a copy from the array.
+pub(super) fn read_us(bytes: usize, array: &Array) -> f64 {
+    bytes as f64 / (array.bandwidth.host_read * 1e3)
 }
 
 fn bytes<'a>(names: impl Iterator<Item = &'a String>, program: &Program) -> usize {
