@@ -6,6 +6,7 @@ mod output;
 mod places;
 
 mod args;
+mod shape;
 mod start;
 
 mod face;
@@ -29,6 +30,7 @@ mod model_fetch;
 mod npu;
 mod npu_cost;
 mod npu_floor;
+mod npu_predict;
 mod npu_program;
 mod npu_simulate;
 mod oracle;

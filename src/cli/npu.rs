@@ -7,18 +7,20 @@ use clap::{Args, Subcommand};
 use super::exit;
 use super::npu_cost::Cost;
 use super::npu_floor::Floors;
+use super::npu_predict::Predict;
 use super::npu_program::{parse, program_files};
 use super::npu_simulate::Simulate;
 use super::output;
 use crate::npu::{Array, check};
 
-/// The device alone: check, simulate, cost, floor
+/// The device alone: check, simulate, cost, floor, predict
 #[derive(Args)]
 #[command(
     after_help = "Exit codes: 0, 1 if the program is not legal, 2 for what cannot be read.\n\n\
     Examples:\n  pilotfish npu check tiny-llama-xdna2\n  \
     pilotfish npu cost tiny-llama-xdna2/program/prefill.toml\n  pilotfish npu cost rows.csv --json\n  \
-    pilotfish npu floor llama-3.2-1b --seq 2048"
+    pilotfish npu floor llama-3.2-1b --seq 2048\n  \
+    pilotfish npu predict qwen3-1.7b --seq 2048 --context 512"
 )]
 pub(super) struct Npu {
     #[command(subcommand)]
@@ -38,6 +40,7 @@ enum Command {
     Simulate(Simulate),
     Cost(Cost),
     Floor(Floors),
+    Predict(Predict),
 }
 
 impl Npu {
@@ -47,6 +50,7 @@ impl Npu {
             Command::Simulate(simulate) => simulate.run(),
             Command::Cost(cost) => cost.run(),
             Command::Floor(floors) => floors.run(),
+            Command::Predict(predict) => predict.run(),
         }
     }
 }

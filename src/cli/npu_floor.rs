@@ -4,10 +4,9 @@ use clap::Args;
 use serde_json::json;
 
 use super::output;
-use super::which::Which;
-use crate::model::{Stage, published};
-use crate::npu::{Array, Outline, floor};
-use crate::pipeline::outline;
+use super::shape::shape;
+use crate::model::Stage;
+use crate::npu::{Array, floor};
 
 /// Lower bounds of a network: bytes and operations alone
 #[derive(Args)]
@@ -26,7 +25,7 @@ pub(super) struct Floors {
 
 impl Floors {
     pub(super) fn run(self) -> anyhow::Result<u8> {
-        let outline = self.outline()?;
+        let outline = shape(&self.model)?;
         let array = Array::xdna2();
         let prefill = floor(&outline, &array, Stage::Prefill, self.seq);
         let decode = floor(&outline, &array, Stage::Decode, self.context);
@@ -50,12 +49,5 @@ impl Floors {
             ));
         }
         Ok(0)
-    }
-
-    fn outline(&self) -> anyhow::Result<Outline> {
-        let Some(c) = published(&self.model) else {
-            return Ok(outline(&Which::open(&self.model)?));
-        };
-        Ok(Outline::new(&self.model, &c))
     }
 }

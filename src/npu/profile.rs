@@ -209,9 +209,9 @@ impl Profile {
     }
 
     /// Sums the steps, those of a layer once for each layer.
-    pub(super) fn finish(&mut self, program: &Program) {
+    pub(super) fn finish(&mut self) {
         for step in &self.steps {
-            let times = times(step.scope, program.layers);
+            let times = self.times(step.scope);
             let count = times as f64;
             self.cost.add(&step.cost, count);
             self.dispatches += times;
@@ -250,6 +250,14 @@ impl Profile {
         self.cost.total()
     }
 
+    /// How often a dispatch of this scope runs in one call.
+    pub fn times(&self, scope: Scope) -> usize {
+        match scope {
+            Scope::Layer => self.layers,
+            Scope::Model => 1,
+        }
+    }
+
     /// The call as bars on three lanes (`npu`, `host`, `upload`), at most `layers` layers of it.
     pub fn timeline(&self, layers: usize) -> Vec<Sample> {
         let mut line = Timeline::default();
@@ -265,13 +273,6 @@ impl Profile {
         }
         self.steps[end..].iter().for_each(|step| line.step(step));
         line.samples
-    }
-}
-
-fn times(scope: Scope, layers: usize) -> usize {
-    match scope {
-        Scope::Layer => layers,
-        Scope::Model => 1,
     }
 }
 

@@ -18,6 +18,7 @@ mod kill;
 mod mind;
 mod need;
 mod oracle;
+mod predict;
 mod program;
 mod readme;
 mod residual;

@@ -16,7 +16,7 @@ pub fn cost(program: &Program, array: &Array, context: usize) -> Profile {
         let time = timed(dispatch, program, context, array);
         profile.push(time);
     }
-    profile.finish(program);
+    profile.finish();
     profile
 }
 
