@@ -27,6 +27,9 @@ pub(super) struct Predict {
     /// Tokens that a decode call attends to
     #[arg(long, value_name = "N", default_value_t = 64)]
     context: usize,
+    /// Layers, where fewer than all
+    #[arg(long, value_name = "N")]
+    layers: Option<usize>,
     /// A folder with `prefill.toml` or `decode.toml` or both, instead of the published program
     #[arg(long, value_name = "DIR")]
     program: Option<PathBuf>,
@@ -45,9 +48,12 @@ impl Predict {
                 return Err(Problem::usage(what, format!("give 1 to {MOST_TOKENS}")));
             }
         }
-        let (outline, array) = (shape(&self.model)?, Array::xdna2());
+        let (mut outline, array) = (shape(&self.model)?, Array::xdna2());
+        if let Some(layers) = self.layers {
+            outline.layers = layers.clamp(1, outline.layers);
+        }
         let programs = match &self.program {
-            Some(folder) => of_folder(folder)?,
+            Some(folder) => of_folder(folder, &outline)?,
             None => self.published(&outline, &array)?,
         };
         let mut illegal = Vec::new();
@@ -79,7 +85,9 @@ impl Predict {
             None => "published structure".to_owned(),
         };
         output::say(&format!("{} · {from}", outline.name));
-        stages.iter().for_each(|(profile, least)| tell(profile, least));
+        for (profile, least) in &stages {
+            tell(profile, least);
+        }
         output::say(&format!(
             "\npredicted on a model of the device, mean error over published kernels \
              {CALIBRATION_ERROR_PCT} %"
@@ -124,7 +132,7 @@ impl Predict {
 }
 
 /// The programs of a folder: those of a workspace, or files that lie in it.
-fn of_folder(folder: &Path) -> anyhow::Result<Vec<Program>> {
+fn of_folder(folder: &Path, outline: &Outline) -> anyhow::Result<Vec<Program>> {
     let inner = folder.join("program");
     let place = if inner.is_dir() { inner.as_path() } else { folder };
     let files: Vec<PathBuf> = Stage::ALL
@@ -136,7 +144,20 @@ fn of_folder(folder: &Path) -> anyhow::Result<Vec<Program>> {
         let what = format!("`{}` has neither `prefill.toml` nor `decode.toml`", folder.display());
         return Err(Problem::usage(what, "name a workspace, or a folder with program files"));
     }
-    files.iter().map(|file| program(file)).collect()
+    let programs: anyhow::Result<Vec<Program>> = files.iter().map(|file| program(file)).collect();
+    let programs = programs?;
+    if let Some(other) = programs.iter().find(|program| program.head_dim != outline.head_dim) {
+        let what = format!(
+            "`{}` is a program of `{}`, not of `{}`: heads of {} and of {}",
+            folder.display(),
+            other.model,
+            outline.name,
+            other.head_dim,
+            outline.head_dim
+        );
+        return Err(Problem::usage(what, "name the network that the programs were made for"));
+    }
+    Ok(programs)
 }
 
 fn tell(profile: &Profile, least: &Floor) {

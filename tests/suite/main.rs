@@ -31,4 +31,5 @@ mod simulate;
 mod term;
 mod terminal;
 mod tools;
+mod trajectory;
 mod workspace;

@@ -63,7 +63,12 @@ pub struct Weights {
     kept: Vec<OnceLock<Arc<Tensor>>>,
     places: BTreeMap<Place, usize>,
     tied: bool,
+    /// Drawn anew for each use: too large to keep.
+    streamed: bool,
 }
+
+/// Seeded weights of more bytes than this, as f32, are not kept in memory.
+const KEPT_BYTES: usize = 3 << 30;
 
 impl Weights {
     /// Checks that everything that the config needs is there once and has the right shape.
@@ -96,7 +101,11 @@ impl Weights {
             }
         }
         let kept = entries.iter().map(|_| OnceLock::new()).collect();
-        let weights = Self { entries, kept, places, tied: config.tied };
+        let drawn = |entry: &&Entry| matches!(entry.origin, Origin::Drawn { .. });
+        let elements = |entry: &Entry| entry.held.shape.iter().product::<usize>();
+        let bytes: usize = entries.iter().filter(drawn).map(elements).sum::<usize>() * 4;
+        let streamed = bytes > KEPT_BYTES;
+        let weights = Self { entries, kept, places, tied: config.tied, streamed };
         weights.nothing_missing(config, place)?;
         Ok(weights)
     }
@@ -133,6 +142,9 @@ impl Weights {
             return Ok(Arc::clone(tensor));
         }
         let made = self.entries[index].load();
+        if self.streamed {
+            return Ok(made);
+        }
         Ok(Arc::clone(self.kept[index].get_or_init(|| made)))
     }
 
