@@ -33,6 +33,7 @@ mod npu_floor;
 mod npu_predict;
 mod npu_program;
 mod npu_simulate;
+mod npu_whole;
 mod oracle;
 mod replay;
 mod resume;

@@ -10,8 +10,9 @@ use serde_json::json;
 use super::error::Problem;
 use super::exit;
 use super::npu_program::program;
+use super::npu_whole;
 use super::output;
-use crate::model::{Logits, greedy};
+use crate::model::{Logits, greedy, published};
 use crate::npu::{Array, Machine, SimulateError};
 use crate::pipeline::open_model;
 use crate::tensor::NoTap;
@@ -20,8 +21,14 @@ use crate::workspace::{SETTINGS, Settings};
 /// Run the programs of a workspace on a prompt, with the device's rounding
 #[derive(Args)]
 pub(super) struct Simulate {
-    /// The folder of a deployment
+    /// The folder of a deployment, or a published name: its program on seeded weights
     workspace: PathBuf,
+    /// Prompt tokens of a published name
+    #[arg(long, value_name = "N", default_value_t = 512)]
+    seq: usize,
+    /// Layers of a published name, where fewer than all
+    #[arg(long, value_name = "N")]
+    layers: Option<usize>,
     #[arg(long, value_name = "TEXT", default_value = "At dawn the")]
     prompt: String,
     #[arg(long, value_name = "N", default_value_t = 32)]
@@ -32,6 +39,12 @@ pub(super) struct Simulate {
 
 impl Simulate {
     pub(super) fn run(self) -> anyhow::Result<u8> {
+        if let Some(name) = self.workspace.to_str()
+            && let Some(config) = published(name)
+            && !self.workspace.exists()
+        {
+            return npu_whole::run(name, config, self.seq, self.layers, self.json);
+        }
         let place = self.workspace.join(SETTINGS);
         let text = fs::read_to_string(&place).map_err(|error| {
             let what = format!("cannot read `{}`: {error}", place.display());

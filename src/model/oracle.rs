@@ -29,7 +29,8 @@ pub enum Fault {
 pub struct Oracle {
     model: Arc<Model>,
     embed: Arc<Tensor>,
-    layers: Vec<Layer>,
+    /// Empty where weights are drawn for each use: then each pass loads a layer at a time.
+    layers: Vec<Arc<Layer>>,
     output_norm: Arc<Tensor>,
     head: Arc<Tensor>,
     inverse: Vec<f64>,
@@ -56,15 +57,18 @@ struct Linear {
 }
 
 impl Oracle {
-    /// Dequantises every weight.
+    /// Dequantises every weight, or only the embedding where weights are drawn for each use.
     pub fn new(model: Arc<Model>) -> Result<Self, ModelError> {
         let whole = |role| model.weights.get(role, None);
-        let layers = (0..model.config.layers).map(|index| Layer::load(&model, index));
+        let kept = if model.weights.is_streamed() { 0 } else { model.config.layers };
+        let layers = (0..kept).map(|index| Layer::load(&model, index).map(Arc::new));
+        let embed = whole(Role::Embed)?;
+        let head = if model.config.tied { Arc::clone(&embed) } else { whole(Role::Output)? };
         Ok(Self {
-            embed: whole(Role::Embed)?,
+            embed,
             layers: layers.collect::<Result<_, _>>()?,
             output_norm: whole(Role::OutputNorm)?,
-            head: whole(Role::Output)?,
+            head,
             inverse: model.config.inverse_frequencies(),
             fault: None,
             model,
@@ -75,6 +79,13 @@ impl Oracle {
     pub fn with_fault(mut self, fault: Fault) -> Self {
         self.fault = Some(fault);
         self
+    }
+
+    fn layer(&self, index: usize) -> Result<Arc<Layer>, ModelError> {
+        match self.layers.get(index) {
+            Some(layer) => Ok(Arc::clone(layer)),
+            None => Layer::load(&self.model, index).map(Arc::new),
+        }
     }
 
     pub fn model(&self) -> &Arc<Model> {
@@ -94,7 +105,7 @@ impl Oracle {
         tap: &mut dyn Tap,
     ) -> Result<Tensor, ModelError> {
         self.accepts(tokens, cache)?;
-        Ok(Pass::new(self, tokens, cache, tap).run(logits))
+        Pass::new(self, tokens, cache, tap).run(logits)
     }
 
     /// One token after what the cache holds; its logits.
@@ -199,19 +210,20 @@ impl<'a> Pass<'a> {
         }
     }
 
-    fn run(mut self, logits: Logits) -> Tensor {
+    fn run(mut self, logits: Logits) -> Result<Tensor, ModelError> {
         let hidden = self.config.hidden;
         for (row, id) in self.x.chunks_exact_mut(hidden).zip(self.tokens) {
             row.copy_from_slice(self.oracle.embed.row(*id as usize));
         }
         self.shown("", "embed", |pass| &mut pass.x, hidden);
-        for (index, layer) in self.oracle.layers.iter().enumerate() {
+        for index in 0..self.config.layers {
+            let layer = self.oracle.layer(index)?;
             let place = format!("layers.{index}.");
-            self.attend(index, layer, &place);
-            self.feed_forward(layer, &place);
+            self.attend(index, &layer, &place);
+            self.feed_forward(&layer, &place);
         }
         self.cache.advance(self.tokens.len());
-        self.head(logits)
+        Ok(self.head(logits))
     }
 
     /// Norm, projections, QK-norm, rotation, attention, output projection, residual.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::frozen::Frozen;
 use crate::base::Hash;
-use crate::model::{Model, ModelError, Provenance, Stage, published};
+use crate::model::{Config, Model, ModelError, Provenance, Stage, published};
 use crate::npu::{Array, Outline, Program, ProgramText, lower};
 use crate::workspace::Settings;
 
@@ -112,18 +112,19 @@ fn program(frozen: &Frozen, place: &str) -> Result<Program, String> {
 /// The model that settings name: a bundled name, a path from the workspace, or a shape alone.
 pub fn open_model(settings: &Settings, root: &Path) -> Result<Model, ModelError> {
     let name = settings.model.as_str();
-    let mut model = if settings.synthetic {
-        let config = match published(name) {
+    let cut = |config: &mut Config| {
+        config.layers = settings.layers.map_or(config.layers, |n| n.clamp(1, config.layers));
+    };
+    if settings.synthetic {
+        let mut config = match published(name) {
             Some(config) => config,
             None => found(name, root)?.config,
         };
-        Model::synthetic(name, config, settings.seed)?
-    } else {
-        found(name, root)?
-    };
-    if let Some(layers) = settings.layers {
-        model.config.layers = layers.clamp(1, model.config.layers);
+        cut(&mut config);
+        return Model::synthetic(name, config, settings.seed);
     }
+    let mut model = found(name, root)?;
+    cut(&mut model.config);
     Ok(model)
 }
 

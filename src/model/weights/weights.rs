@@ -148,6 +148,11 @@ impl Weights {
         Ok(Arc::clone(self.kept[index].get_or_init(|| made)))
     }
 
+    /// Whether tensors are drawn anew for each use, since all of them do not fit in memory.
+    pub fn is_streamed(&self) -> bool {
+        self.streamed
+    }
+
     fn index(&self, role: Role, layer: Option<usize>) -> Result<usize, ModelError> {
         let role = if role == Role::Output && self.tied { Role::Embed } else { role };
         self.places.get(&(role, layer)).copied().ok_or_else(|| {
@@ -297,11 +302,26 @@ fn halves_from_pairs(tensor: &mut Tensor, heads: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{Cache, Logits, Model, Oracle};
+    use crate::tensor::NoTap;
 
     #[test]
     fn neighbours_become_halves() {
         let mut tensor = Tensor::new([8, 1], (0..8_u8).map(f32::from).collect());
         halves_from_pairs(&mut tensor, 2);
         assert_eq!(tensor.data, [0.0, 2.0, 1.0, 3.0, 4.0, 6.0, 5.0, 7.0]);
+    }
+
+    #[test]
+    fn what_is_drawn_for_each_use_is_the_same_each_time() {
+        let config = Model::bundled("tiny-llama").unwrap().config;
+        let logits = |streamed| {
+            let mut model = Model::synthetic("tiny", config.clone(), 3).unwrap();
+            model.weights.streamed = streamed;
+            let oracle = Oracle::new(Arc::new(model)).unwrap();
+            let mut cache = Cache::new(oracle.config(), 8);
+            oracle.prefill(&[1, 2, 3], Logits::All, &mut cache, &mut NoTap).unwrap().data
+        };
+        assert_eq!(logits(true), logits(false));
     }
 }

@@ -36,7 +36,8 @@ pub(super) struct Packing {
 
 impl Fills {
     pub(super) fn new(model: Arc<Model>) -> Self {
-        Self { model, packed: BTreeMap::new(), contents: BTreeMap::new(), room: KEPT_BYTES }
+        let room = if model.weights.is_streamed() { 0 } else { KEPT_BYTES };
+        Self { model, packed: BTreeMap::new(), contents: BTreeMap::new(), room }
     }
 
     pub(super) fn model(&self) -> &Model {
