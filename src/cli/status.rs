@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::json;
 
-use super::error::Problem;
+use super::error::{Problem, mention};
 use super::output;
 use super::places;
 use crate::session::{Replay, Store, find};
@@ -26,7 +26,8 @@ pub(super) struct Status {
 impl Status {
     pub(super) fn run(self) -> anyhow::Result<u8> {
         let folder = self.folder()?;
-        let (replay, _) = Replay::open(&folder)?;
+        let (replay, findings) = Replay::open(&folder)?;
+        mention(&findings);
         let state = replay.state();
         let best =
             |stage: &str| state.trajectory.best(stage).map(|step| step.profiled.cost.total_us());
