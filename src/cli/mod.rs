@@ -28,6 +28,7 @@ mod judge;
 mod model;
 mod model_fetch;
 mod npu;
+mod npu_calibrate;
 mod npu_cost;
 mod npu_floor;
 mod npu_predict;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::exit;
+use super::npu_calibrate::Calibrate;
 use super::npu_cost::Cost;
 use super::npu_floor::Floors;
 use super::npu_predict::Predict;
@@ -13,14 +14,15 @@ use super::npu_simulate::Simulate;
 use super::output;
 use crate::npu::{Array, check};
 
-/// The device alone: check, simulate, cost, floor, predict
+/// The device alone: check, simulate, cost, floor, predict, calibrate
 #[derive(Args)]
 #[command(
     after_help = "Exit codes: 0, 1 if the program is not legal, 2 for what cannot be read.\n\n\
     Examples:\n  pilotfish npu check tiny-llama-xdna2\n  \
     pilotfish npu cost tiny-llama-xdna2/program/prefill.toml\n  pilotfish npu cost rows.csv --json\n  \
     pilotfish npu floor llama-3.2-1b --seq 2048\n  \
-    pilotfish npu predict qwen3-1.7b --seq 2048 --context 512"
+    pilotfish npu predict qwen3-1.7b --seq 2048 --context 512\n  \
+    pilotfish npu calibrate rows.csv --out coefficients.toml"
 )]
 pub(super) struct Npu {
     #[command(subcommand)]
@@ -41,6 +43,7 @@ enum Command {
     Cost(Cost),
     Floor(Floors),
     Predict(Predict),
+    Calibrate(Calibrate),
 }
 
 impl Npu {
@@ -51,6 +54,7 @@ impl Npu {
             Command::Cost(cost) => cost.run(),
             Command::Floor(floors) => floors.run(),
             Command::Predict(predict) => predict.run(),
+            Command::Calibrate(calibrate) => calibrate.run(),
         }
     }
 }

@@ -10,7 +10,9 @@ use super::error::Problem;
 use super::npu_program::{program, program_files};
 use super::output;
 use crate::model::Stage;
-use crate::npu::{Array, CALIBRATION_ERROR_PCT, Profile, Row, cost, predict, read_rows, refusal};
+use crate::npu::{
+    Array, CALIBRATION_ERROR_PCT, Profile, Row, cost, estimate_row, read, read_rows, refusal,
+};
 
 /// Predicted time of programs, or of kernel rows in a CSV table
 #[derive(Args)]
@@ -20,16 +22,19 @@ pub(super) struct Cost {
     /// Tokens that a decode call attends to
     #[arg(long, value_name = "N", default_value_t = 64)]
     context: usize,
+    /// Coefficients that `npu calibrate` wrote, instead of those built in
+    #[arg(long, value_name = "FILE")]
+    coefficients: Option<PathBuf>,
     #[arg(long)]
     json: bool,
 }
 
 impl Cost {
     pub(super) fn run(self) -> anyhow::Result<u8> {
+        let array = array(self.coefficients.as_deref())?;
         if self.path.extension().is_some_and(|kind| kind == "csv") {
-            return rows(&self.path, self.json);
+            return rows(&self.path, &array, self.json);
         }
-        let array = Array::xdna2();
         let mut profiles = Vec::new();
         for path in program_files(&self.path) {
             let program = program(&path)?;
@@ -71,24 +76,41 @@ fn tell(profile: &Profile) {
     }
 }
 
-/// One object a row, in the order of the table.
-fn rows(path: &Path, as_json: bool) -> anyhow::Result<u8> {
+/// The text of a table of kernels, once its first line names them.
+pub(super) fn table(path: &Path) -> anyhow::Result<String> {
     let text = fs::read_to_string(path).map_err(|error| {
         let what = format!("cannot read `{}`: {error}", path.display());
         Problem::usage(what, "name a CSV table with the columns of `calibration.csv`")
     })?;
-    let (header, lines) = text.split_once('\n').unwrap_or((text.as_str(), ""));
+    let header = text.lines().next().unwrap_or_default();
     if !header.split(',').any(|cell| cell.trim() == "kernel") {
         let what = format!("`{}` has no column `kernel`", path.display());
-        return Err(Problem::usage(
-            what,
-            "the first line names the columns, as in `calibration.csv`",
-        ));
+        let hint = "the first line names the columns, as in `calibration.csv`";
+        return Err(Problem::usage(what, hint));
     }
-    let array = Array::xdna2();
+    Ok(text)
+}
+
+/// The array with the coefficients of a file, or with its own.
+pub(super) fn array(coefficients: Option<&Path>) -> anyhow::Result<Array> {
+    let Some(path) = coefficients else { return Ok(Array::xdna2()) };
+    let text = fs::read_to_string(path).map_err(|error| {
+        let what = format!("cannot read `{}`: {error}", path.display());
+        Problem::usage(what, "name a file that `pilotfish npu calibrate` wrote")
+    })?;
+    read(&path.display().to_string(), &text, &Array::xdna2()).map_err(|findings| {
+        let told: Vec<String> = findings.iter().map(ToString::to_string).collect();
+        Problem::usage(told.join("\n"), "")
+    })
+}
+
+/// One object a row, in the order of the table.
+fn rows(path: &Path, array: &Array, as_json: bool) -> anyhow::Result<u8> {
+    let text = table(path)?;
+    let (header, lines) = text.split_once('\n').unwrap_or((text.as_str(), ""));
     let priced = lines.lines().filter(|line| !line.trim().is_empty()).map(|line| {
         let row = read_rows(&format!("{header}\n{line}")).into_iter().next();
-        price(row, line, &array)
+        price(row, line, array)
     });
     let priced: Vec<Value> = priced.collect();
     if as_json {
@@ -98,7 +120,12 @@ fn rows(path: &Path, as_json: bool) -> anyhow::Result<u8> {
     for row in &priced {
         let id = row["id"].as_str().unwrap_or_default();
         match row["predicted_us"].as_f64() {
-            Some(us) => output::say(&format!("{id}  {us:.2} us")),
+            Some(us) => {
+                let of = |key: &str| row[key].as_f64().unwrap_or_default();
+                let mark = if row["extrapolated"] == true { "  extrapolated" } else { "" };
+                let (low, high) = (of("low_us"), of("high_us"));
+                output::say(&format!("{id}  {us:.2} us  ({low:.2} to {high:.2}){mark}"));
+            }
             None => output::say(&format!(
                 "{id}  refused: {}",
                 row["refused"].as_str().unwrap_or_default()
@@ -113,10 +140,13 @@ fn price(row: Option<Row>, line: &str, array: &Array) -> Value {
         let id = line.split(',').next().unwrap_or_default();
         return json!({ "id": id, "refused": "row: it is no single kernel that is known" });
     };
-    match refusal(&row.launch, array) {
-        Some(finding) => {
-            json!({ "id": row.id, "refused": format!("{}: {}", finding.rule, finding.message) })
-        }
-        None => json!({ "id": row.id, "predicted_us": predict(&row, array) }),
+    if let Some(finding) = refusal(&row.launch, array) {
+        let why = format!("{}: {}", finding.rule, finding.message);
+        return json!({ "id": row.id, "refused": why });
     }
+    let estimate = estimate_row(&row, array);
+    json!({
+        "id": row.id, "predicted_us": estimate.us, "low_us": estimate.low_us,
+        "high_us": estimate.high_us, "extrapolated": estimate.extrapolated,
+    })
 }

@@ -7,13 +7,15 @@ use serde_json::json;
 
 use super::error::Problem;
 use super::exit;
+use super::npu_cost::array;
 use super::npu_program::program;
 use super::output;
 use super::shape::shape;
 use crate::base::Finding;
 use crate::model::Stage;
 use crate::npu::{
-    Array, CALIBRATION_ERROR_PCT, Floor, Outline, Profile, Program, check, cost, floor, structured,
+    Array, CALIBRATION_ERROR_PCT, Estimate, Floor, Outline, Profile, Program, check, cost,
+    estimate, floor, structured,
 };
 
 /// Predicted time of a network under its published program, or under yours
@@ -33,6 +35,9 @@ pub(super) struct Predict {
     /// A folder with `prefill.toml` or `decode.toml` or both, instead of the published program
     #[arg(long, value_name = "DIR")]
     program: Option<PathBuf>,
+    /// Coefficients that `npu calibrate` wrote, instead of those built in
+    #[arg(long, value_name = "FILE")]
+    coefficients: Option<PathBuf>,
     #[arg(long)]
     json: bool,
 }
@@ -48,7 +53,7 @@ impl Predict {
                 return Err(Problem::usage(what, format!("give 1 to {MOST_TOKENS}")));
             }
         }
-        let (mut outline, array) = (shape(&self.model)?, Array::xdna2());
+        let (mut outline, array) = (shape(&self.model)?, array(self.coefficients.as_deref())?);
         if let Some(layers) = self.layers {
             outline.layers = layers.clamp(1, outline.layers);
         }
@@ -66,17 +71,15 @@ impl Predict {
         if !illegal.is_empty() {
             return Ok(exit::FAILED);
         }
-        let profiles: Vec<Profile> =
-            programs.iter().map(|program| cost(program, &array, self.context)).collect();
-        let stages: Vec<(Profile, Floor)> = profiles
-            .into_iter()
-            .map(|profile| {
-                let tokens =
-                    if profile.stage == Stage::Prefill { profile.seq } else { self.context };
-                let least = floor(&outline, &array, profile.stage, tokens);
-                (profile, least)
-            })
-            .collect();
+        let timed = |program: &Program| {
+            let tokens = if program.stage == Stage::Prefill { program.seq } else { self.context };
+            Timed {
+                profile: cost(program, &array, self.context),
+                estimate: estimate(program, &array, self.context),
+                least: floor(&outline, &array, program.stage, tokens),
+            }
+        };
+        let stages: Vec<Timed> = programs.iter().map(timed).collect();
         if self.json {
             return self.as_json(&outline, &stages);
         }
@@ -85,9 +88,7 @@ impl Predict {
             None => "published structure".to_owned(),
         };
         output::say(&format!("{} · {from}", outline.name));
-        for (profile, least) in &stages {
-            tell(profile, least);
-        }
+        stages.iter().for_each(tell);
         output::say(&format!(
             "\npredicted on a model of the device, mean error over published kernels \
              {CALIBRATION_ERROR_PCT} %"
@@ -105,18 +106,25 @@ impl Predict {
         })
     }
 
-    fn as_json(&self, outline: &Outline, stages: &[(Profile, Floor)]) -> anyhow::Result<u8> {
-        let of = |wanted: Stage| stages.iter().find(|(profile, _)| profile.stage == wanted);
-        let ms = |stage: Stage| of(stage).map(|(profile, _)| profile.total_us() / 1e3);
-        let floor_ms = |stage: Stage| of(stage).map(|(_, least)| least.total_us() / 1e3);
-        let calls = |stage: Stage| of(stage).map(|(profile, _)| profile.dispatches_per_layer);
-        let profile = |stage: Stage| of(stage).map(|(profile, _)| profile);
+    fn as_json(&self, outline: &Outline, stages: &[Timed]) -> anyhow::Result<u8> {
+        let of = |wanted: Stage| stages.iter().find(|timed| timed.profile.stage == wanted);
+        let ms = |stage: Stage| of(stage).map(|timed| timed.estimate.us / 1e3);
+        let interval = |stage: Stage| {
+            of(stage).map(|Timed { estimate, .. }| [estimate.low_us / 1e3, estimate.high_us / 1e3])
+        };
+        let floor_ms = |stage: Stage| of(stage).map(|timed| timed.least.total_us() / 1e3);
+        let calls = |stage: Stage| of(stage).map(|timed| timed.profile.dispatches_per_layer);
+        let profile = |stage: Stage| of(stage).map(|timed| &timed.profile);
+        let extrapolated = stages.iter().any(|timed| timed.estimate.extrapolated);
         output::json(&json!({
             "model": outline.name,
             "seq": self.seq,
             "context": self.context,
             "ttft_ms": ms(Stage::Prefill),
+            "ttft_interval_ms": interval(Stage::Prefill),
             "tpot_ms": ms(Stage::Decode),
+            "tpot_interval_ms": interval(Stage::Decode),
+            "extrapolated": extrapolated,
             "tokens_per_s": ms(Stage::Decode).map(|ms| 1e3 / ms),
             "floor_ttft_ms": floor_ms(Stage::Prefill),
             "floor_tpot_ms": floor_ms(Stage::Decode),
@@ -160,8 +168,16 @@ fn of_folder(folder: &Path, outline: &Outline) -> anyhow::Result<Vec<Program>> {
     Ok(programs)
 }
 
-fn tell(profile: &Profile, least: &Floor) {
-    let ms = profile.total_us() / 1e3;
+/// A stage, how sure its time is, and what nothing can go below.
+struct Timed {
+    profile: Profile,
+    estimate: Estimate,
+    least: Floor,
+}
+
+fn tell(timed: &Timed) {
+    let Timed { profile, estimate, least } = timed;
+    let ms = estimate.us / 1e3;
     let what = match profile.stage {
         Stage::Prefill => format!("TTFT {ms:.2} ms for {} tokens", profile.seq),
         Stage::Decode => {
@@ -169,7 +185,11 @@ fn tell(profile: &Profile, least: &Floor) {
         }
     };
     output::say(&format!(
-        "\n{what}, floor {:.2} ms, {} dispatches a layer\n{}\n",
+        "\n{what}\n80 of 100 between {:.2} and {:.2} ms{}; floor {:.2} ms, {} dispatches a layer\n\
+         {}\n",
+        estimate.low_us / 1e3,
+        estimate.high_us / 1e3,
+        if estimate.extrapolated { ", extrapolated: not all sizes were measured" } else { "" },
         least.total_us() / 1e3,
         profile.dispatches_per_layer,
         profile.cost,

@@ -4,6 +4,8 @@
 //! silicon and published, I inferred from published measurements. Sources are named in
 //! `shared/npu/arch.toml` and `shared/npu/reference/coeffs.json`.
 
+use super::class::{Classes, built_in};
+
 /// Mean absolute error of the cost model over the published rows it was fitted on, in percent.
 /// A test measures it again; every predicted time that a person sees carries it.
 pub const CALIBRATION_ERROR_PCT: f64 = 4.9;
@@ -29,6 +31,8 @@ pub struct Array {
     pub bandwidth: Bandwidth,
     pub host: HostRates,
     pub peak: Peak,
+    /// How sure predictions are, by class of kernel.
+    pub classes: Classes,
 }
 
 /// Limits of buffer descriptors and streams.
@@ -170,6 +174,7 @@ impl Array {
                 transpose_bytes: 5_000.0,
             },
             peak: Peak { macs_per_cycle: 512.0, ddr: 120.0 },
+            classes: built_in(),
         }
     }
 

@@ -1,7 +1,9 @@
 //! The device: program, legality checks, simulator, costs, floors, moves, search.
 
 mod array;
+mod calibrate;
 mod check;
+mod class;
 mod cost;
 mod floor;
 mod kernel;
@@ -14,8 +16,12 @@ mod simulate;
 mod structure;
 
 pub use array::{Array, CALIBRATION_ERROR_PCT};
+pub use calibrate::{Calibration, Refused, Score, Summary, calibrate, read, write, write_classes};
 pub use check::{check, refusal};
-pub use cost::{Row, cost, launch_us, predict, read_rows, solo_us};
+pub use class::{Class, Classes};
+pub use cost::{
+    Estimate, Gain, Row, cost, estimate, estimate_row, gain, launch_us, predict, read_rows, solo_us,
+};
 pub use floor::{Floor, floor};
 pub use kernel::{Fit, Form, Operand, Operands};
 pub use lower::{Outline, lower};

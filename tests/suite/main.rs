@@ -9,6 +9,7 @@
 
 mod architecture;
 mod buffers;
+mod calibrate;
 mod child;
 mod cli;
 mod device_tools;

@@ -1,5 +1,6 @@
 //! Time: what a program is predicted to cost, by category.
 
+mod estimate;
 mod flash_attention;
 mod gemm;
 mod gemv;
@@ -10,6 +11,7 @@ mod rows;
 mod upload;
 mod vector;
 
+pub use estimate::{Estimate, Gain, estimate, estimate_row, gain};
 pub use launch::{launch_us, solo_us};
 pub use program::cost;
 pub use rows::{Row, predict, read_rows};
