@@ -314,11 +314,12 @@ impl<'a> Walk<'a> {
     fn described(&self, attempt: &Attempt<'_>) -> String {
         let moves = self.applied.get(&attempt.stage).map(Vec::as_slice).unwrap_or_default();
         let told: Vec<String> = moves.iter().map(|made| brief(&words(made))).collect();
-        match told.len() {
+        let text = match told.len() {
             0 => attempt.change.clone(),
             1..=3 => format!("{}: {}", attempt.change, told.join("; ")),
             more => format!("{}: {}; and {} more", attempt.change, told[..2].join("; "), more - 2),
-        }
+        };
+        if is_resolvable(moves) { text } else { format!("{text} (not resolvable)") }
     }
 
     pub(super) fn in_force(&self, stage: &str) -> usize {
@@ -335,6 +336,15 @@ impl<'a> Walk<'a> {
             }
         }
     }
+}
+
+/// Whether what these moves gain is more than what the predictions of it may be off by.
+fn is_resolvable(moves: &[Value]) -> bool {
+    let of = |key: &'static str| {
+        moves.iter().map(move |made| made["applied"][key].as_f64().unwrap_or_default())
+    };
+    let (gain, doubt): (f64, f64) = (of("gain_us").sum(), of("doubt_us").map(|us| us * us).sum());
+    moves.is_empty() || gain.abs() > doubt.sqrt()
 }
 
 /// What a suggestion would do, for a reader.

@@ -67,7 +67,9 @@ impl std::error::Error for FileError {}
 /// The bytes wait in `staging`, a folder of the same disk, until they are safe; `point` is the
 /// moment between that and the exchange. What was there keeps its permissions.
 pub fn replace(path: &Path, bytes: &[u8], staging: &Path, point: &str) -> Result<(), FileError> {
-    let folder = path.parent().unwrap_or(path);
+    // A bare name has an empty parent, which is no folder.
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let folder = parent.unwrap_or(Path::new("."));
     create_folder(folder)?;
     create_folder(staging)?;
     let name = Hash::of(path.as_os_str().as_encoded_bytes());

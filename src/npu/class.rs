@@ -1,5 +1,7 @@
-//! How sure a prediction is: classes of kernels, how far measurements lay from what was predicted
-//! without them, and the sizes that were measured at all.
+//! How sure a prediction is, by class of kernel.
+//!
+//! A class knows how far measurements lay from what was predicted without them, and which sizes
+//! were measured at all.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::hand::{At, Failure, Hand};
 use super::kit::Kit;
-use super::programs::{answered, hash, parse, path, read, stage_schema, timed, told, write};
+use super::programs::{answered, doubt, hash, parse, path, read, stage_schema, timed, told, write};
 use super::tool::{BadCall, Ran};
 use super::undo::{Made, Stack};
 use crate::base::Finding;
@@ -86,6 +86,7 @@ impl Hand for ApplyMove {
         let mut value = told(&is);
         value["before_us"] = json!(from);
         value["gain_us"] = json!(from - to);
+        value["doubt_us"] = json!(doubt(before.program(), after.program(), kit));
         value["diff"] = json!(diff.hash);
         let outcome = ToolOutcome::Done { text, value, artifacts: vec![diff] };
         let why = format!("before {words}");

@@ -7,7 +7,7 @@ use super::hand::{At, Failure};
 use super::kit::Kit;
 use crate::base::{Finding, Hash};
 use crate::model::Stage;
-use crate::npu::{Profile, Program, ProgramText, cost};
+use crate::npu::{Profile, Program, ProgramText, cost, gain};
 use crate::pipeline::DECODE_CONTEXT;
 use crate::session::{Cost, Event};
 use crate::workspace::Path;
@@ -75,6 +75,11 @@ pub(super) fn hash(text: &str) -> Hash {
 /// Predicted time of one call: the whole compiled sequence, or one token.
 pub(super) fn timed(program: &Program, kit: &Kit) -> Profile {
     cost(program, &kit.array(), context(program))
+}
+
+/// Half of the 80 % interval of what a change saves, in microseconds.
+pub(super) fn doubt(before: &Program, after: &Program, kit: &Kit) -> f64 {
+    gain(before, after, &kit.array(), context(after)).half_us
 }
 
 pub(super) fn context(program: &Program) -> usize {

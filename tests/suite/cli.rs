@@ -295,6 +295,64 @@ fn a_slip_in_a_program_is_found_where_it_is() {
     assert!(fs::read_to_string(&place).unwrap().contains("residancy"), "nothing was lost");
 }
 
+/// A bare name has no folder before it.
+#[test]
+fn a_file_in_the_same_folder_is_rewritten() {
+    let room = Room::new();
+    let from = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let from = from.join("models/llama-3.2-1b/published/decode.toml");
+    let odd = fs::read_to_string(from).unwrap().replacen(" = ", "   =  ", 1);
+    fs::write(room.path().join("odd.toml"), odd).unwrap();
+    let output = room.run(&["fmt", "odd.toml"]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert_eq!(room.run(&["fmt", "--check", "odd.toml"]).status.code(), Some(0));
+}
+
+#[test]
+fn a_network_is_predicted_from_its_shape() {
+    let room = Room::new();
+    let of = |words: &[&str]| json(&room.run(&[&["npu", "predict"], words, &["--json"]].concat()));
+    let whole = of(&["llama-3.2-1b"]);
+    let part = of(&["llama-3.2-1b", "--layers", "2", "--seq", "512"]);
+    let ms = |value: &Value, key: &str| value[key].as_f64().unwrap();
+    assert!(ms(&whole, "ttft_ms") > 4.0 * ms(&part, "ttft_ms"));
+    assert!(ms(&whole, "tokens_per_s") * ms(&whole, "tpot_ms") - 1e3 < 1e-6);
+    for stage in ["ttft", "tpot"] {
+        let interval = &whole[format!("{stage}_interval_ms")];
+        let us = ms(&whole, &format!("{stage}_ms"));
+        assert!(interval[0].as_f64() < Some(us) && Some(us) < interval[1].as_f64(), "{interval}");
+        assert!(ms(&whole, &format!("floor_{stage}_ms")) < us);
+    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/llama-3.2-1b/published");
+    let folder = folder.to_str().unwrap();
+    assert_eq!(of(&["llama-3.2-1b", "--program", folder])["ttft_ms"], whole["ttft_ms"]);
+    let other = room.run(&["npu", "predict", "qwen3-4b", "--program", folder]);
+    refused(&other, &["llama-3.2-1b", "qwen3-4b"]);
+    refused(&room.run(&["npu", "predict", "llama-3.2-1b", "--seq", "0"]), &["--seq 0"]);
+    refused(&room.run(&["npu", "predict", "llama-3.2-1b", "--coefficients", "no"]), &["`no`"]);
+}
+
+#[test]
+fn rows_are_priced_with_coefficients_of_ones_own() {
+    let room = Room::new();
+    let rows = "id,kernel,regime,M,K,N,tile_m,tile_k_l2,tile_k_l1,tile_n,cols,rows,method,latency_us\n\
+                a,GEMM,solo,2048,2048,2048,64,256,32,128,8,4,fused-cast,\n\
+                b,RoPE,solo,0,,64,,,,,8,1,,\n";
+    fs::write(room.path().join("rows.csv"), rows).unwrap();
+    fs::write(room.path().join("c.toml"), "[coefficients]\ngemm_call = 2000.0\n").unwrap();
+    let price =
+        |words: &[&str]| json(&room.run(&[&["npu", "cost", "rows.csv", "--json"], words].concat()));
+    let (built_in, own) = (price(&[]), price(&["--coefficients", "c.toml"]));
+    let us = |rows: &Value, key: &str| rows[0][key].as_f64().unwrap();
+    assert!(us(&own, "predicted_us") > us(&built_in, "predicted_us"));
+    assert!(us(&built_in, "low_us") < us(&built_in, "predicted_us"));
+    assert_eq!(built_in[0]["extrapolated"], false);
+    assert!(built_in[1]["refused"].is_string(), "{built_in}");
+    let few = room.run(&["npu", "calibrate", "rows.csv", "--out", "out.toml"]);
+    refused(&few, &["0 rows", "coefficients", "latency_us"]);
+    assert!(!room.path().join("out.toml").exists());
+}
+
 #[test]
 fn a_disk_that_fills_up_loses_nothing() {
     let Some(mount) = need::tmpfs("size=200k") else { return };
