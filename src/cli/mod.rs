@@ -29,6 +29,7 @@ mod model_fetch;
 mod npu;
 mod npu_cost;
 mod npu_floor;
+mod npu_numerics;
 mod npu_program;
 mod npu_simulate;
 mod oracle;

@@ -16,7 +16,7 @@ pub use array::{Array, CALIBRATION_ERROR_PCT};
 pub use check::{check, refusal};
 pub use cost::{Row, cost, launch_us, predict, read_rows, solo_us};
 pub use floor::{Floor, floor};
-pub use kernel::{Fit, Form, Operand, Operands};
+pub use kernel::{Band, Fit, Form, Operand, Operands};
 pub use lower::{Outline, lower};
 pub use profile::{Cost, DispatchTime, KernelTime, Profile};
 pub use program::{
@@ -24,4 +24,6 @@ pub use program::{
     ProgramText, Residency, Scope, Tile, Work, format,
 };
 pub use search::{Suggestion, effect, suggest};
-pub use simulate::{Count, Counters, Counts, Machine, Made, Place, SimulateError, run_kernel};
+pub use simulate::{
+    Count, Counters, Counts, Machine, Made, Place, SimulateError, Statistics, Trial, run_kernel,
+};
