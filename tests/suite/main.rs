@@ -8,6 +8,7 @@
 )]
 
 mod architecture;
+mod bands;
 mod buffers;
 mod child;
 mod cli;
