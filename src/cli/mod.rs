@@ -31,6 +31,7 @@ mod npu;
 mod npu_calibrate;
 mod npu_cost;
 mod npu_floor;
+mod npu_numerics;
 mod npu_predict;
 mod npu_program;
 mod npu_simulate;

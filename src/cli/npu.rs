@@ -8,18 +8,20 @@ use super::exit;
 use super::npu_calibrate::Calibrate;
 use super::npu_cost::Cost;
 use super::npu_floor::Floors;
+use super::npu_numerics::Numerics;
 use super::npu_predict::Predict;
 use super::npu_program::{parse, program_files};
 use super::npu_simulate::Simulate;
 use super::output;
 use crate::npu::{Array, check};
 
-/// The device alone: check, simulate, cost, floor, predict, calibrate
+/// The device alone: check, simulate, numerics, cost, floor, predict, calibrate
 #[derive(Args)]
 #[command(
     after_help = "Exit codes: 0, 1 if the program is not legal, 2 for what cannot be read.\n\n\
     Examples:\n  pilotfish npu check tiny-llama-xdna2\n  \
     pilotfish npu cost tiny-llama-xdna2/program/prefill.toml\n  pilotfish npu cost rows.csv --json\n  \
+    pilotfish npu numerics gemm --method drain\n  \
     pilotfish npu floor llama-3.2-1b --seq 2048\n  \
     pilotfish npu predict qwen3-1.7b --seq 2048 --context 512\n  \
     pilotfish npu calibrate rows.csv --out coefficients.toml"
@@ -40,6 +42,7 @@ enum Command {
         json: bool,
     },
     Simulate(Simulate),
+    Numerics(Numerics),
     Cost(Cost),
     Floor(Floors),
     Predict(Predict),
@@ -51,6 +54,7 @@ impl Npu {
         match self.command {
             Command::Check { paths, json } => check_all(&paths, json),
             Command::Simulate(simulate) => simulate.run(),
+            Command::Numerics(numerics) => numerics.run(),
             Command::Cost(cost) => cost.run(),
             Command::Floor(floors) => floors.run(),
             Command::Predict(predict) => predict.run(),

@@ -22,7 +22,7 @@ macro_rules! schemas {
     };
 }
 
-schemas! { "event" "judge" "oracle" "npu-cost" "npu-floor" "status" "model-info" }
+schemas! { "event" "judge" "oracle" "npu-cost" "npu-floor" "npu-numerics" "status" "model-info" }
 
 impl Schema {
     pub(super) fn run(self) -> anyhow::Result<u8> {

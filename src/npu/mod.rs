@@ -23,7 +23,7 @@ pub use cost::{
     Estimate, Gain, Row, cost, estimate, estimate_row, gain, launch_us, predict, read_rows, solo_us,
 };
 pub use floor::{Floor, floor};
-pub use kernel::{Fit, Form, Operand, Operands};
+pub use kernel::{Band, Fit, Form, Operand, Operands};
 pub use lower::{Outline, lower};
 pub use profile::{Cost, DispatchTime, KernelTime, Profile};
 pub use program::{
@@ -31,5 +31,7 @@ pub use program::{
     ProgramText, Residency, Scope, Tile, Work, format,
 };
 pub use search::{Suggestion, effect, suggest};
-pub use simulate::{Count, Counters, Counts, Machine, Made, Place, SimulateError, run_kernel};
+pub use simulate::{
+    Count, Counters, Counts, Machine, Made, Place, SimulateError, Statistics, Trial, run_kernel,
+};
 pub use structure::structured;

@@ -132,22 +132,29 @@ fn fetch_ahead(block: &[f32; LANES]) {
 /// A product of strided matrices: `out[i, j] = scale · Σ x[i, p] · w[p, j]`, one thread.
 ///
 /// `x` and `w` come with their row and column strides; rows of `out` are `out_stride` apart.
-pub struct Gemm<'a> {
+/// References are made of the same in f64.
+pub struct Gemm<'a, T = f32> {
     pub m: usize,
     pub n: usize,
     pub k: usize,
-    pub x: (&'a [f32], usize, usize),
-    pub w: (&'a [f32], usize, usize),
+    pub x: (&'a [T], usize, usize),
+    pub w: (&'a [T], usize, usize),
     pub out_stride: usize,
-    pub scale: f32,
+    pub scale: T,
 }
 
-impl Gemm<'_> {
-    pub fn serial(&self, out: &mut [f32]) {
+/// What there are products of: `gemm` knows no other types by name alone.
+pub trait Real: Copy + Default + 'static {}
+
+impl Real for f32 {}
+impl Real for f64 {}
+
+impl<T: Real> Gemm<'_, T> {
+    pub fn serial(&self, out: &mut [T]) {
         self.run(out, Parallelism::None);
     }
 
-    fn run(&self, out: &mut [f32], threads: Parallelism) {
+    fn run(&self, out: &mut [T], threads: Parallelism) {
         let Self { m, n, k, .. } = *self;
         if m == 0 || n == 0 {
             return;
@@ -175,7 +182,7 @@ impl Gemm<'_> {
                 self.w.0.as_ptr(),
                 self.w.2.cast_signed(),
                 self.w.1.cast_signed(),
-                0.0,
+                T::default(),
                 self.scale,
                 false,
                 false,

@@ -82,6 +82,28 @@ fn words_that_make_no_sense_are_refused_with_a_hint() {
     check("model fetch tiny-llama", &["hf:org/name"]);
     check("judge nowhere", &["nowhere"]);
     check("npu cost nowhere.csv", &["cannot read", "hint:"]);
+    check("npu numerics gem", &["there is no kernel `gem`", "hint: did you mean `gemm`?"]);
+    check("npu numerics dance", &["there is no kernel", "hint: the kernels are gemm, gemv"]);
+    let numerics = |words: &str, said: &[&str]| check(&format!("npu numerics {words}"), said);
+    numerics(
+        "gemm --shape 64,64",
+        &["has 2 sizes, `gemm` takes 3: m,k,n", "hint: a published one"],
+    );
+    numerics("add --shape 64,x", &["is no size", "hint:"]);
+    numerics("add --shape -5", &["`-5`", "is no size"]);
+    numerics("rms-norm --shape 0,64", &["rms-norm: `rows` is 0", "hint:"]);
+    numerics("gemv --shape 64,0", &["gemv: `k` is 0"]);
+    for shape in ["1099511627776", "18446744073709551615"] {
+        numerics(&format!("add --shape {shape}"), &["GiB of memory", "hint: take a smaller shape"]);
+        let square = format!("gemm --shape {shape},{shape},{shape}");
+        numerics(&square, &["GiB of memory", "at most 8 GiB"]);
+    }
+    numerics("add --shape 99999999999999999999", &["is no size"]);
+    numerics("flash-attention --shape 131072,131072,64,2,2", &["operations, at most"]);
+    numerics("flash-attention --shape 64,64,64,3,2", &["3 heads do not share 2 key heads"]);
+    numerics("rope --shape 8,63", &["no halves"]);
+    numerics("add --method drain", &["`--method`", "not `add`", "hint:"]);
+    numerics("gemm --method drian", &["there is no method `drian`", "hint: did you mean `drain`?"]);
     let unknown = room.run(&["dance"]);
     assert_eq!(unknown.status.code(), Some(2), "{}", said(&unknown));
 }
@@ -198,10 +220,12 @@ fn commands_for_machines_say_what_their_schemas_say() {
     let rows = "id,kernel,method,regime,M,K,N,cols,rows,tile_m,tile_k_l2,tile_k_l1,tile_n\n\
         a,RMSNorm,,solo,512,,128,8,1,,,,16\nb,GEMM,drain,solo,64,32,720,4,3,16,32,32,80\nc,Dance,,solo,1,1,1,,,,,,\n";
     fs::write(room.path().join("rows.csv"), rows).unwrap();
-    let commands: [(&str, &[&str]); 6] = [
+    let commands: [(&str, &[&str]); 8] = [
         ("oracle", &["oracle", "tiny-llama", "--prompt", "At dawn", "--tokens", "4", "--json"]),
         ("npu-cost", &["npu", "cost", "rows.csv", "--json"]),
         ("npu-floor", &["npu", "floor", "llama-3.2-1b", "--json"]),
+        ("npu-numerics", &["npu", "numerics", "rope", "--shape", "64,64", "--json"]),
+        ("npu-numerics", &["npu", "numerics", "gemm", "--shape", "8,64,32", "--json"]),
         ("status", &["status", "workspace", "--json"]),
         ("model-info", &["model", "info", "tiny-llama", "--json"]),
         ("judge", &["judge", "workspace", "--gate", "scope", "--json"]),
@@ -221,6 +245,48 @@ fn commands_for_machines_say_what_their_schemas_say() {
     let ids: Vec<&Value> = priced.as_array().unwrap().iter().map(|row| &row["id"]).collect();
     assert_eq!(ids, ["a", "b", "c"]);
     assert!(priced[2]["refused"].is_string(), "{priced}");
+}
+
+#[test]
+fn errors_of_a_kernel_are_told_with_what_is_published() {
+    let room = Room::new();
+    let run = |words: &str, threads: &str| {
+        let mut command = room
+            .pilotfish(&[&["npu", "numerics"], &words.split(' ').collect::<Vec<_>>()[..]].concat());
+        let output = command.env("RAYON_NUM_THREADS", threads).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+        text(&output.stdout)
+    };
+    for words in [
+        "gemm --shape 64,512,512 --method direct --json",
+        "flash-attention --shape 256,256,64,4,2 --json",
+        "layer-norm --shape 64,768 --json",
+    ] {
+        assert_eq!(run(words, "1"), run(words, "2"), "{words}: as many threads, as many results");
+        assert_ne!(run(words, "1"), run(&format!("{words} --seed 5"), "1"), "{words}");
+    }
+    let told = run("GELU --shape 65536", "2");
+    for words in [
+        "gelu: elements 65536",
+        "mean_rel_L1",
+        "cosine",
+        "outside",
+        "8.40e-3",
+        "±25 %",
+        ", inside",
+        "surrogate    tanh",
+    ] {
+        assert!(told.contains(words), "no `{words}` in {told}");
+    }
+    assert!(
+        run("flash-attention --shape 256,1024,64,2,1 --full", "2").contains("surrogate    exp2")
+    );
+    let told = run("eltwise_add --shape 65536", "2");
+    assert!(!told.contains("surrogate") && told.contains("±10 %"), "{told}");
+    assert!(run("cast --shape 1000", "2").contains("nothing for sizes like these"));
+    // QK-norm is RMSNorm, and a part of an LM head a GEMV.
+    assert!(run("qk-norm --shape 512,128", "2").starts_with("rms-norm: rows 512, width 128"));
+    assert!(run("lm-head --shape 256,576", "2").starts_with("gemv: n 256, k 576"));
 }
 
 /// The part of JSON Schema that ours are written in.

@@ -8,6 +8,7 @@
 )]
 
 mod architecture;
+mod bands;
 mod buffers;
 mod calibrate;
 mod child;

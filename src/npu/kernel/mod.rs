@@ -1,4 +1,4 @@
-//! The kernels: one file each says what it computes, its operands and what its tile means.
+//! The kernels: one file each says what it computes, needs and costs, and who says so.
 
 mod add;
 mod bias_add;
@@ -14,4 +14,4 @@ mod rope;
 mod silu_mul;
 mod table;
 
-pub use form::{Fit, Form, Operand, Operands};
+pub use form::{Band, Fit, Form, Operand, Operands};

@@ -84,8 +84,10 @@ pub(super) fn kernel(case: &Case) -> Judgement {
             hard(format!("pearson.{name}"), compared.pearson, Bound::AtLeast(pearson)),
             hard(format!("mean_rel_l1.{name}"), compared.mean_rel_l1, band),
             hard(format!("non_finite.{name}"), compared.non_finite as f64, Bound::Exactly(0.0)),
-            recorded(format!("published_mean_rel_l1.{name}"), alone.kernel.form().mean_rel_l1),
         ]);
+        if let Some(published) = alone.kernel.published_error() {
+            judgement.metrics.push(recorded(format!("published_mean_rel_l1.{name}"), published));
+        }
     }
     judgement.headline = match judgement.weakest() {
         _ if all.is_empty() => "no kernel was judged".into(),
