@@ -33,5 +33,6 @@ pub use program::{
 pub use search::{Suggestion, effect, suggest};
 pub use simulate::{
     Count, Counters, Counts, Machine, Made, Place, SimulateError, Statistics, Trial, run_kernel,
+    run_unchecked,
 };
 pub use structure::structured;

@@ -214,16 +214,17 @@ impl Profile {
             let times = self.times(step.scope);
             let count = times as f64;
             self.cost.add(&step.cost, count);
-            self.dispatches += times;
+            self.dispatches = self.dispatches.saturating_add(times);
             self.upload_bytes += step.uploaded as f64 * count;
             for kernel in &step.kernels {
-                self.launches += if kernel.on_array { times } else { 0 };
+                let launches = if kernel.on_array { times } else { 0 };
+                self.launches = self.launches.saturating_add(launches);
                 self.dram_bytes += kernel.bytes * count;
                 let same = |row: &&mut KernelTime| {
                     row.kernel == kernel.kernel && row.on_array == kernel.on_array
                 };
                 if let Some(row) = self.kernels.iter_mut().find(same) {
-                    row.calls += times;
+                    row.calls = row.calls.saturating_add(times);
                     row.setup_us += kernel.setup_us * count;
                     row.work_us += kernel.work_us * count;
                     row.flops += kernel.flops * count;

@@ -6,11 +6,12 @@ use crate::npu::program::{Dispatch, Launch, Program, Work};
 
 use super::place::place;
 use super::{
-    alignment, attention_alone, attention_heads, attention_layout, attention_tile, cache, contexts,
-    down_first, drain_alone, gemm_deny, gemm_divides, gemm_l1, gemm_l2, gemm_rows, gemm_stride,
-    gemm_tile, gemv_divides, gemv_k, gemv_l1, gemv_l2, gemv_repeat, herd, keys, layout, merge_size,
-    merge_wide, names, operands, order, residency, rope_width, row_divides, scratch, vector_chain,
-    vector_deny, vector_divides, vector_l1, vector_streams,
+    alignment, attention_alone, attention_heads, attention_layout, attention_tile, bare_herd,
+    cache, cascade, contexts, down_first, drain_alone, extern_names, gemm_deny, gemm_divides,
+    gemm_l1, gemm_l2, gemm_rows, gemm_stride, gemm_tile, gemv_bank, gemv_divides, gemv_k, gemv_l1,
+    gemv_l2, gemv_repeat, herd, keys, layout, merge_size, merge_wide, names, operands, order,
+    residency, rope_width, row_divides, scratch, vector_chain, vector_deny, vector_divides,
+    vector_l1, vector_streams,
 };
 
 /// A rule of one launch, whatever its neighbours. Its finding has no place yet.
@@ -23,6 +24,7 @@ type DispatchRule = fn(&Dispatch, &[Launch], &Program, &Array) -> Vec<Finding>;
 type ProgramRule = fn(&Program, &Array) -> Vec<Finding>;
 
 const LAUNCH: &[LaunchRule] = &[
+    bare_herd::find,
     herd::find,
     gemm_tile::find,
     gemm_divides::find,
@@ -34,6 +36,7 @@ const LAUNCH: &[LaunchRule] = &[
     gemv_divides::find,
     gemv_k::find,
     gemv_l1::find,
+    gemv_bank::find,
     gemv_l2::find,
     gemv_repeat::find,
     vector_streams::find,
@@ -54,6 +57,8 @@ const DISPATCH: &[DispatchRule] = &[
     merge_wide::find,
     down_first::find,
     drain_alone::find,
+    cascade::find,
+    extern_names::find,
     attention_layout::find,
     layout::find,
     scratch::find,

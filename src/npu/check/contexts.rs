@@ -14,7 +14,7 @@ pub(super) fn find(program: &Program, array: &Array) -> Vec<Finding> {
         return Vec::new();
     }
     let text = format!(
-        "{count} different dispatches: creating contexts fails with -22 after about {}",
+        "{count} different dispatches: DRM_IOCTL_AMDXDNA_CREATE_HWCTX fails (err=-22) after about {}",
         array.contexts_max
     );
     let finding = Finding::warning(program.stage.name(), text).rule("contexts");

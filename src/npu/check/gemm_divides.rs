@@ -20,7 +20,7 @@ pub(super) fn find(launch: &Launch, _: &Array) -> Option<Finding> {
     }
     if rest(n, across) {
         let text = format!(
-            "silent wrong data: n {n} is not a multiple of tile_n · herd rows = {} · {rows}",
+            "silent wrong data, cosine about 0.02: n {n} is not a multiple of tile_n · herd rows = {} · {rows}",
             tile.n
         );
         let hint = "shrink tile_n (32, 48, 64, 80, 96), or pad n with `pad-dims`";

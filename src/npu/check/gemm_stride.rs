@@ -11,9 +11,12 @@ pub(super) fn find(launch: &Launch, array: &Array) -> Option<Finding> {
     if words <= array.dma.stride_max_words {
         return None;
     }
+    let most = array.dma.stride_max_words;
+    // The compiler's message names the number, notes about it leave it out: either finds this.
     let text = format!(
-        "aie.dma_bd stride {words} exceeds [1:{}] (k_l2 {} · n {n})",
-        array.dma.stride_max_words, launch.tile.k_l2
+        "aie.dma_bd stride exceeds [1:{most}]: stride {words} exceeds the [1:{most}] range \
+         (k_l2 {} · n {n})",
+        launch.tile.k_l2
     );
     Some(Finding::error("", text).rule("gemm-stride").hint("halve k_l2: 64 or 128 for wide n"))
 }

@@ -26,7 +26,10 @@ pub(super) fn find(
             }
             Kernel::Gemm { .. } | Kernel::Gemv { .. } | Kernel::FlashAttention { .. } => continue,
             _ if first != made && first.is_some() && made.is_some() => {
-                format!("silent wrong data: `{name}` and what is made of it differ in layout")
+                format!(
+                    "silent wrong data: `{name}` and what is made of it differ in layout, and a \
+                     bf16 DMA transposes nothing: its inner stride must be 1"
+                )
             }
             _ => continue,
         };

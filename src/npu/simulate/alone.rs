@@ -1,9 +1,13 @@
 //! One kernel alone, as it is measured: operands in the order of its form, one result.
+//!
+//! Or one launch of a dispatch that nobody checked, with what the device silently makes of it.
 
 use super::content::Content;
+use super::damage::{Damage, damages};
 use super::error::SimulateError;
-use super::launch::{Operand, Setting, run};
-use crate::npu::{Dtype, Kernel, Layout};
+use super::launch::{Operand, Setting, columns, run, store};
+use crate::model::Stage;
+use crate::npu::{Array, Dispatch, Fit, Kernel, Launch, Layout, Program, Scope, Work};
 
 /// What norms add to a mean square when no network says it.
 const EPS: f32 = 1e-5;
@@ -13,11 +17,7 @@ const EPS: f32 = 1e-5;
 /// Inputs are taken as they are: round them to bf16 first, as the host does when it writes a
 /// buffer. The result is of the kernel's first output.
 pub fn run_kernel(kernel: &Kernel, inputs: &[&[f32]]) -> Result<Vec<f32>, SimulateError> {
-    let offset = match *kernel {
-        Kernel::FlashAttention { queries, keys, .. } => keys.saturating_sub(queries),
-        _ => 0,
-    };
-    run_kernel_at(kernel, inputs, offset)
+    run_kernel_at(kernel, inputs, offset(kernel))
 }
 
 /// The same with the first query of attention at a given position among the keys.
@@ -27,6 +27,95 @@ pub(super) fn run_kernel_at(
     offset: usize,
 ) -> Result<Vec<f32>, SimulateError> {
     senseless(kernel)?;
+    fit(kernel, inputs)?;
+    let contents: Vec<Content> = inputs.iter().map(|input| Content::of(input.to_vec())).collect();
+    Ok(run(kernel, &operands(kernel, &contents, inputs), setting(kernel, offset), None, false)
+        .values)
+}
+
+/// What the first output of a launch holds after the dispatch has run so often that `past` calls
+/// came before, if no rule was checked: what is silently wrong on the device is wrong here, with no
+/// error. What is never written is garbage. Launches name their buffers as in a program.
+pub fn run_unchecked(
+    dispatch: &[Launch],
+    at: usize,
+    inputs: &[&[f32]],
+    past: usize,
+    array: &Array,
+) -> Result<Vec<f32>, SimulateError> {
+    let Some(launch) = dispatch.get(at) else {
+        let text = format!("there is no launch {at} of {}", dispatch.len());
+        return Err(SimulateError::input(text, "count from 0"));
+    };
+    let kernel = &launch.kernel;
+    senseless(kernel)?;
+    fit(kernel, inputs)?;
+    let damage = damages(&lone(dispatch), array).get(&(0, at)).and_then(|damage| damage.at(past));
+    let contents: Vec<Content> = inputs.iter().map(|input| Content::of(input.to_vec())).collect();
+    let output = kernel.operands().outputs[0];
+    let made = if damage == Some(Damage::Zeros) {
+        vec![0.0; output.elements]
+    } else {
+        let setting = setting(kernel, offset(kernel));
+        run(kernel, &operands(kernel, &contents, inputs), setting, damage, false).values
+    };
+    let before = Content::default();
+    let types = [output.dtype; 2];
+    let held = store(made, types, output.elements, &before, damage, columns(kernel));
+    Ok(held.values(output.elements).to_vec())
+}
+
+/// A program of nothing but this dispatch.
+fn lone(dispatch: &[Launch]) -> Program {
+    let dispatch = Dispatch {
+        name: "alone".to_owned(),
+        scope: Scope::Layer,
+        work: Work::Launches(dispatch.to_vec()),
+    };
+    Program {
+        stage: Stage::Prefill,
+        model: String::new(),
+        layers: 1,
+        seq: 1,
+        capacity: 1,
+        heads: 1,
+        kv_heads: 1,
+        head_dim: 1,
+        buffers: Vec::new(),
+        dispatches: vec![dispatch],
+    }
+}
+
+/// Position of the first query of attention when nothing says it: the last queries of all keys.
+fn offset(kernel: &Kernel) -> usize {
+    match *kernel {
+        Kernel::FlashAttention { queries, keys, .. } => keys.saturating_sub(queries),
+        _ => 0,
+    }
+}
+
+fn setting(kernel: &Kernel, offset: usize) -> Setting {
+    let scale_dim = match *kernel {
+        Kernel::FlashAttention { head_dim, .. } => head_dim,
+        _ => 1,
+    };
+    Setting { eps: EPS, scale_dim, offset: Some(offset) }
+}
+
+fn operands<'a>(kernel: &Kernel, contents: &'a [Content], inputs: &[&[f32]]) -> Vec<Operand<'a>> {
+    let wanted = kernel.operands().inputs;
+    let each = contents.iter().zip(inputs).zip(&wanted);
+    each.map(|((content, input), wanted)| Operand {
+        content,
+        dtype: wanted.dtype,
+        layout: Layout::SeqFirst,
+        elements: input.len(),
+    })
+    .collect()
+}
+
+/// Whether there are as many inputs as the kernel takes, each as long as it must be.
+fn fit(kernel: &Kernel, inputs: &[&[f32]]) -> Result<(), SimulateError> {
     let wanted = kernel.operands().inputs;
     let place = kernel.name();
     if inputs.len() != wanted.len() {
@@ -36,8 +125,8 @@ pub(super) fn run_kernel_at(
     }
     for (input, operand) in inputs.iter().zip(&wanted) {
         let fits = match operand.fit {
-            crate::npu::Fit::Exact => input.len() == operand.elements,
-            crate::npu::Fit::Divides => operand.elements.is_multiple_of(input.len().max(1)),
+            Fit::Exact => input.len() == operand.elements,
+            Fit::Divides => operand.elements.is_multiple_of(input.len().max(1)),
         };
         if input.is_empty() || !fits {
             let text =
@@ -45,23 +134,7 @@ pub(super) fn run_kernel_at(
             return Err(SimulateError::senseless(place, text, "give as many as the kernel takes"));
         }
     }
-    let contents: Vec<Content> = inputs.iter().map(|input| Content::of(input.to_vec())).collect();
-    let operand = |(content, input): (_, &&[f32])| Operand {
-        content,
-        dtype: Dtype::Bf16,
-        layout: Layout::SeqFirst,
-        elements: input.len(),
-    };
-    let mut operands: Vec<Operand<'_>> = contents.iter().zip(inputs).map(operand).collect();
-    for (operand, wanted) in operands.iter_mut().zip(&wanted) {
-        operand.dtype = wanted.dtype;
-    }
-    let scale_dim = match *kernel {
-        Kernel::FlashAttention { head_dim, .. } => head_dim,
-        _ => 1,
-    };
-    let setting = Setting { eps: EPS, scale_dim, offset: Some(offset) };
-    Ok(run(kernel, &operands, setting, None, false).values)
+    Ok(())
 }
 
 /// Sizes that no device without rules could work on either.

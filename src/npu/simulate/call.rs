@@ -4,6 +4,7 @@ use super::axis::{Axis, Widths, of_value};
 use super::cache::KvCache;
 use super::content::Content;
 use super::counters::{Counts, Made, Place};
+use super::damage::Damage;
 use super::error::SimulateError;
 use super::fill::{Fills, Packing};
 use super::launch::{Operand, Setting, columns, recast, run, store};
@@ -146,11 +147,11 @@ impl Call<'_> {
         let inputs: Vec<Operand<'_>> = held.iter().zip(&launch.inputs).map(operand).collect();
         let scratch = launch.outputs.get(1).is_some_and(|slot| self.plan.slots[*slot].is_read);
         let operands = launch.kernel.operands();
-        let made = if operands.outputs.len() > launch.outputs.len() {
-            // A fused cast without scratch succeeds and leaves zeros.
+        let damage = launch.damage.and_then(|damage| damage.at(self.past_calls()));
+        let made = if damage == Some(Damage::Zeros) {
             vec![0.0; operands.outputs[0].elements]
         } else {
-            let made = run(&launch.kernel, &inputs, self.setting(launch), launch.damage, scratch);
+            let made = run(&launch.kernel, &inputs, self.setting(launch), damage, scratch);
             if let (Some(product), Some(slot)) = (made.scratch, launch.outputs.get(1)) {
                 let buffer = &self.plan.slots[*slot].buffer;
                 let count = buffer.elements();
@@ -163,7 +164,12 @@ impl Call<'_> {
         let buffer = &self.plan.slots[slot].buffer;
         let (dtypes, width) = ([operands.outputs[0].dtype, buffer.dtype], columns(&launch.kernel));
         let target = self.memory.array(slot, self.layer);
-        *target = store(made, dtypes, buffer.elements(), target, launch.damage, width);
+        *target = store(made, dtypes, buffer.elements(), target, damage, width);
+    }
+
+    /// How often the dispatch at hand has run before: once in each layer of each call.
+    fn past_calls(&self) -> usize {
+        self.counts.calls.saturating_sub(1) * self.sizes.layers.max(1) + self.layer
     }
 
     fn setting(&self, launch: &Bound) -> Setting {

@@ -184,9 +184,13 @@ impl Attention<'_> {
             let (scores, hidden) = scores.split_at_mut(most(row));
             hidden.fill(0.0);
             let high = scores.iter().copied().fold(f64::MIN, f64::max);
-            scores.iter_mut().for_each(|score| *score = (*score - high).exp());
+            for score in &mut *scores {
+                *score = (*score - high).exp();
+            }
             let sum: f64 = scores.iter().sum();
-            scores.iter_mut().for_each(|score| *score /= sum);
+            for score in &mut *scores {
+                *score /= sum;
+            }
         }
         // 3. Values.
         Gemm {

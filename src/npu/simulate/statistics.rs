@@ -49,6 +49,10 @@ pub struct Statistics {
     pub surrogate: Option<&'static str>,
 }
 
+/// A part of a kernel's work: the kernel of that part, its inputs, and the position of its first
+/// query.
+type Part<'a> = (Kernel, std::borrow::Cow<'a, [Vec<f32>]>, usize);
+
 impl Statistics {
     /// Whether the mean error lies in its band; none where there is no band.
     pub fn is_inside(&self) -> Option<bool> {
@@ -91,10 +95,7 @@ impl Trial {
 
     /// All at once, or blocks of the queries that causal attention has, evenly spread: how much a
     /// query sees is what its error depends on, so that a run of neighbours would not do.
-    fn parts<'a>(
-        &self,
-        inputs: &'a [Vec<f32>],
-    ) -> Vec<(Kernel, std::borrow::Cow<'a, [Vec<f32>]>, usize)> {
+    fn parts<'a>(&self, inputs: &'a [Vec<f32>]) -> Vec<Part<'a>> {
         let (every, kernel) = (self.every.max(1), self.kernel);
         let Kernel::FlashAttention { queries, keys, heads, kv_heads, head_dim, causal } = kernel
         else {
