@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pilotfish::model::{Cache, Config, Logits, Model, Oracle, Stage};
-use pilotfish::npu::{Array, Machine, Outline, Program, cost, lower, moves, suggest};
+use pilotfish::model::{Cache, Config, Logits, Model, Oracle, Stage, published};
+use pilotfish::npu::{Array, Machine, Outline, Program, cost, lower, moves, structured, suggest};
 use pilotfish::tensor::NoTap;
 
 const SHAPE: &str = r#"{"model_type":"llama","hidden_size":576,"intermediate_size":1536,
@@ -42,6 +42,7 @@ fn main() {
         let ms = start.elapsed().as_secs_f64() * 1e3 / f64::from(rounds);
         println!("cost of both stages of the {name} program: {ms:.3} ms");
     }
+    search(&array);
     let mut open = [&naive, &best].map(|[prefill, decode]| {
         Machine::new(prefill, Some(decode), Arc::clone(&model), &Array::xdna2()).unwrap()
     });
@@ -82,6 +83,28 @@ fn main() {
     }
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     status.lines().filter(|line| line.starts_with("VmHWM")).for_each(|line| println!("{line}"));
+}
+
+/// How fast programs of a 1B network are timed, and all tilings of one of its GEMMs tried.
+fn search(array: &Array) {
+    let config = published("llama-3.2-1b").unwrap();
+    let outline = Outline { layers: 1, ..Outline::new("llama-3.2-1b", &config) };
+    let layer = structured(&outline, array, Stage::Prefill, 2048, 2048).unwrap();
+    let rounds = 2000;
+    let start = Instant::now();
+    for _ in 0..rounds {
+        black_box(cost(&layer, array, SEQ));
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    println!("programs of one layer timed: {:.0} a second", f64::from(rounds) / seconds);
+
+    let mut alone = lower(&outline, array, Stage::Prefill, 2048, 2048).0;
+    alone.dispatches.retain(|dispatch| dispatch.name == "q");
+    let start = Instant::now();
+    let tilings = moves::find("retile").unwrap().sites(&alone, array).len();
+    let found = suggest(&alone, array, SEQ, &["retile"], 1).len();
+    let ms = start.elapsed().as_secs_f64() * 1e3;
+    println!("tile space of one GEMM: {tilings} sites, {found} better, in {ms:.1} ms");
 }
 
 /// The real checkpoint where it is, or the same shape with seeded weights.
