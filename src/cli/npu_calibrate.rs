@@ -10,7 +10,8 @@ use super::error::Problem;
 use super::npu_cost::table;
 use super::output;
 use crate::base::file;
-use crate::npu::{Array, Score, Summary, calibrate, read_rows, write};
+use crate::npu::calibrate::{Score, Summary, calibrate, write};
+use crate::npu::{Array, read_rows};
 
 /// Fit the cost model to measured kernel rows
 #[derive(Args)]

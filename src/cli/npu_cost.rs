@@ -10,8 +10,9 @@ use super::error::Problem;
 use super::npu_program::{program, program_files};
 use super::output;
 use crate::model::Stage;
+use crate::npu::calibrate::read;
 use crate::npu::{
-    Array, CALIBRATION_ERROR_PCT, Profile, Row, cost, estimate_row, read, read_rows, refusal,
+    Array, CALIBRATION_ERROR_PCT, Profile, Row, cost, estimate_row, read_rows, refusal,
 };
 
 /// Predicted time of programs, or of kernel rows in a CSV table

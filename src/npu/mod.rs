@@ -1,7 +1,7 @@
 //! The device: program, legality checks, simulator, costs, floors, moves, search.
 
 mod array;
-mod calibrate;
+pub mod calibrate;
 mod check;
 mod class;
 mod cost;
@@ -16,7 +16,6 @@ mod simulate;
 mod structure;
 
 pub use array::{Array, CALIBRATION_ERROR_PCT};
-pub use calibrate::{Calibration, Refused, Score, Summary, calibrate, read, write, write_classes};
 pub use check::{check, refusal};
 pub use class::{Class, Classes};
 pub use cost::{

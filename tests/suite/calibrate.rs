@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use pilotfish::npu::{Array, Row, calibrate, predict, read_rows, write_classes};
+use pilotfish::npu::calibrate::{calibrate, write_classes};
+use pilotfish::npu::{Array, Row, predict, read_rows};
 
 use crate::need::shared;
 

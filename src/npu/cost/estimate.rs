@@ -88,21 +88,17 @@ impl Gain {
 /// The difference of two programs: positive where `after` is faster.
 pub fn gain(before: &Program, after: &Program, array: &Array, context: usize) -> Gain {
     let (was, is) = (parts(before, array, context), parts(after, array, context));
-    let mut square = 0.0;
-    // What is launched in both is off by the same.
-    let mut gone: BTreeMap<&str, f64> = BTreeMap::new();
-    let all = was.launches.keys().chain(is.launches.keys());
-    let mut seen = std::collections::BTreeSet::new();
-    for key in all.filter(|key| seen.insert(*key)) {
-        let (a, b) = (was.launches.get(key), is.launches.get(key));
-        let count = |of: Option<&Timed>| of.map_or(0.0, |timed| timed.count);
-        let each = a.or(b).map_or(0.0, |timed| timed.us);
-        let class = a.or(b).map_or("", |timed| timed.class);
-        *gone.entry(class).or_default() += ((count(a) - count(b)) * each).powi(2);
+    // A launch that both have is off by the same in both; one that only one has is off by itself.
+    let mut left: BTreeMap<&String, (&Timed, f64)> = BTreeMap::new();
+    for (parts, sign) in [(&was, 1.0), (&is, -1.0)] {
+        for (key, timed) in &parts.launches {
+            left.entry(key).or_insert((timed, 0.0)).1 += sign * timed.count;
+        }
     }
-    for (class, us) in gone {
-        let half = half(class, array);
-        square += us * half.low.max(half.high).powi(2);
+    let mut square = 0.0;
+    for (timed, count) in left.into_values() {
+        let half = half(timed.class, array);
+        square += (count * timed.us * half.low.max(half.high)).powi(2);
     }
     let host = was.time.get("").copied().unwrap_or(0.0) - is.time.get("").copied().unwrap_or(0.0);
     square += (host * HOST).powi(2);
