@@ -141,6 +141,9 @@ fn price(row: Option<Row>, line: &str, array: &Array) -> Value {
         let id = line.split(',').next().unwrap_or_default();
         return json!({ "id": id, "refused": "row: it is no single kernel that is known" });
     };
+    if let Some(flaw) = row.flaw {
+        return json!({ "id": row.id, "refused": format!("row: {flaw}, which is no size") });
+    }
     if let Some(finding) = refusal(&row.launch, array) {
         let why = format!("{}: {}", finding.rule, finding.message);
         return json!({ "id": row.id, "refused": why });

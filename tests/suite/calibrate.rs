@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use pilotfish::npu::calibrate::{calibrate, write_classes};
-use pilotfish::npu::{Array, Row, predict, read_rows};
+use pilotfish::npu::{Array, Row, predict, read_rows, refusal};
 
 use crate::need::shared;
 
@@ -37,6 +37,18 @@ fn the_published_rows_are_reproduced() {
         fs::write(&path, &text).unwrap();
     }
     assert_eq!(fs::read_to_string(&path).unwrap(), text, "UPDATE=1 writes it anew");
+}
+
+/// What was measured on the device ran there.
+#[test]
+fn no_measured_row_is_refused() {
+    let Some(rows) = rows() else { return };
+    for row in rows.iter().filter(|row| row.exclude.is_empty()) {
+        let refused = refusal(&row.launch, &Array::xdna2());
+        assert!(refused.is_none() && row.flaw.is_none(), "{}: {refused:?}", row.id);
+    }
+    let odd = read_rows("id,kernel,regime,M,N\na,RoPE,solo,-5,64\n");
+    assert_eq!(odd[0].flaw.as_deref(), Some("`M` is `-5`"));
 }
 
 /// The built-in coefficients are a minimum: a fit from elsewhere ends no better and no worse.

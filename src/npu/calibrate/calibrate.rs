@@ -54,6 +54,7 @@ pub fn calibrate(rows: &[Row], start: &Array) -> Result<Calibration, Refused> {
     for row in rows {
         let predicted = predict(row, start);
         let why = match row.measured_us {
+            _ if row.flaw.is_some() => "a cell is no size",
             _ if !row.exclude.is_empty() => "its `exclude` is not empty",
             None => "it has no measured time",
             Some(us) if !us.is_finite() || us <= 0.0 => "its measured time is no positive number",

@@ -18,6 +18,8 @@ pub struct Row {
     pub wide_result: bool,
     /// What was measured, in microseconds; absent where the cell is empty.
     pub measured_us: Option<f64>,
+    /// A cell that is no size, in words: such a row means nothing.
+    pub flaw: Option<String>,
     /// Why the row must not be scored; empty for a good one.
     pub exclude: String,
 }
@@ -79,14 +81,20 @@ fn row(cell: &BTreeMap<&str, &str>) -> Option<Row> {
         "Cast" => Kernel::Cast { elements },
         _ => return None,
     };
-    let tile = Tile {
+    let herd = [or("cols", 8), or("rows", 1)];
+    let written = Tile {
         m: size("tile_m"),
         k_l2: size("tile_k_l2"),
         k_l1: size("tile_k_l1"),
         n: size("tile_n"),
     };
-    let herd = [or("cols", 8), or("rows", 1)];
+    let tile = tile(&kernel, written, herd);
+    // Left empty is not known; anything else must be a size.
+    let is_size = |text: &str| text.parse::<f64>().is_ok_and(|n| n.is_finite() && n >= 0.0);
+    let odd = |name: &&&str| !text(name).is_empty() && !is_size(text(name));
+    let flaw = SIZES.iter().find(odd).map(|name| format!("`{name}` is `{}`", text(name)));
     Some(Row {
+        flaw,
         id: text("id").to_owned(),
         launch: Launch { kernel, inputs: Vec::new(), outputs: Vec::new(), herd, tile },
         inside,
@@ -94,6 +102,56 @@ fn row(cell: &BTreeMap<&str, &str>) -> Option<Row> {
         measured_us: text("latency_us").parse().ok(),
         exclude: text("exclude").to_owned(),
     })
+}
+
+/// Columns that hold sizes.
+const SIZES: [&str; 12] = [
+    "M",
+    "K",
+    "N",
+    "heads_q",
+    "heads_kv",
+    "hd",
+    "tile_m",
+    "tile_k_l2",
+    "tile_k_l1",
+    "tile_n",
+    "cols",
+    "rows",
+];
+
+/// The tile of a launch from the columns of the table, which name tiles as each kernel's own
+/// harness does; what a row leaves out is as the harness sets it.
+fn tile(kernel: &Kernel, written: Tile, herd: [usize; 2]) -> Tile {
+    let or = |size: usize, other: usize| if size == 0 { other } else { size };
+    match *kernel {
+        // `tile_n` is `m_input`; a depth past 255 chunks of 32 is split into pieces of 128.
+        Kernel::Gemv { k, .. } => {
+            let split = if k > 32 * 255 { k / 128 } else { 0 };
+            Tile {
+                m: written.m,
+                k_l1: or(written.n, written.m),
+                k_l2: or(written.k_l2, split),
+                n: 0,
+            }
+        }
+        // `tile_m` are the queries of one of four tiles, `tile_n` the keys of a chunk.
+        Kernel::FlashAttention { .. } => Tile {
+            m: or(written.m.saturating_mul(4), 256),
+            k_l1: or(written.n, 64),
+            ..Tile::default()
+        },
+        Kernel::SiluMul { elements }
+        | Kernel::Gelu { elements }
+        | Kernel::Add { elements }
+        | Kernel::Cast { elements } => {
+            let share = elements / herd[0].max(1).saturating_mul(herd[1].max(1)).max(1);
+            let steps = (1..=128).rev().map(|n| 16 * n);
+            let whole = steps.into_iter().find(|n| share.is_multiple_of(*n)).unwrap_or(16);
+            Tile { n: or(written.n, whole), ..Tile::default() }
+        }
+        _ => written,
+    }
 }
 
 fn method(name: &str) -> Option<Method> {
