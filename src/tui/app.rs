@@ -14,7 +14,7 @@ use super::setup::Setup;
 use super::slot::Slot;
 use super::theme::Theme;
 use super::view::{Drafts, View};
-use crate::base::Time;
+use crate::base::{Finding, Time};
 use crate::runtime::{Update, always};
 use crate::session::{Author, Entry, Event, Item, State};
 
@@ -106,6 +106,14 @@ impl App {
     pub fn recorded(folder: PathBuf, entries: Vec<Arc<Entry>>, setup: &Setup) -> Self {
         let (recording, state) = Recording::new(folder, entries);
         Self::new(state, Some(recording), setup)
+    }
+
+    /// The same recording, with what was found wrong with its log.
+    pub fn with_flaws(mut self, findings: &[Finding]) -> Self {
+        if let Some(recording) = &mut self.recording {
+            recording.flaw = findings.first().map(|finding| finding.message.clone());
+        }
+        self
     }
 
     fn new(state: State, recording: Option<Recording>, setup: &Setup) -> Self {

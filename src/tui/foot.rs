@@ -63,8 +63,14 @@ fn told(app: &App, now: Time) -> Span<'static> {
     if let Some(notice) = &app.notice {
         return span(one_line(&notice.words), theme.of(notice.slot));
     }
-    if app.recording.is_some() {
-        return span("a recording", theme.of(Slot::Dim));
+    if let Some(recording) = &app.recording {
+        return match &recording.flaw {
+            Some(flaw) => {
+                let words = format!("a recording, cut short: {}", one_line(flaw));
+                span(words, theme.of(Slot::Warn))
+            }
+            None => span("a recording", theme.of(Slot::Dim)),
+        };
     }
     let waiting = sight.state.asking().count();
     if waiting > 0 {

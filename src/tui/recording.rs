@@ -11,6 +11,8 @@ pub(super) struct Recording {
     entries: Vec<Arc<Entry>>,
     /// How many facts the state is the fold of.
     at: usize,
+    /// What is wrong with its log, of which only the whole facts are here.
+    pub flaw: Option<String>,
 }
 
 impl Recording {
@@ -18,7 +20,7 @@ impl Recording {
     pub(super) fn new(folder: PathBuf, entries: Vec<Arc<Entry>>) -> (Self, State) {
         let state = State::replay(entries.iter().map(|entry| &**entry));
         let at = entries.len();
-        (Self { folder, entries, at }, state)
+        (Self { folder, entries, at, flaw: None }, state)
     }
 
     pub(super) fn position(&self) -> (usize, usize) {

@@ -58,12 +58,13 @@ pub async fn run(handle: Handle, setup: Setup) -> Result<(), TuiError> {
 
 /// Shows the session in this folder, event by event.
 pub async fn replay(folder: &Path, setup: Setup) -> Result<Option<Choice>, TuiError> {
-    let (replay, _) = Replay::open(folder)?;
+    let (replay, findings) = Replay::open(folder)?;
     // `<workspace>/.pilotfish/sessions/<id>`; a recording has no workspace around it.
     let root = folder.ancestors().nth(3).filter(|root| root.join(".pilotfish/sessions").is_dir());
     let stage = Stage::open(Arc::clone(&setup.clock), loader(folder, root))?;
     let entries = replay.entries().to_vec();
-    look(App::recorded(folder.to_owned(), entries, &setup), stage).await
+    let app = App::recorded(folder.to_owned(), entries, &setup).with_flaws(&findings);
+    look(app, stage).await
 }
 
 /// Shows sessions, recordings and models to choose from.

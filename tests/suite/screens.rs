@@ -282,3 +282,19 @@ fn the_picture_in_the_readme_is_the_screen() {
     let picture = text(&draw(&mut app, (140, 32), at(0)));
     crate::readme::generated("README.md", "screen", &format!("```text\n{picture}```\n"));
 }
+
+/// Of a log that breaks off, what is whole is shown, and that it is not all.
+#[test]
+fn a_recording_that_is_cut_short_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = std::fs::read(root().join("sessions/tiny-llama/log.jsonl")).unwrap();
+    let mut half = log[..log.len() / 2].to_vec();
+    half.extend(b"rubbish\n{\"v\":1}\n");
+    std::fs::write(folder.path().join("log.jsonl"), half).unwrap();
+    let (replay, findings) = Replay::open(folder.path()).unwrap();
+    let entries = replay.entries().to_vec();
+    assert!(!entries.is_empty());
+    let mut app = App::recorded(folder.path().to_owned(), entries, &setup()).with_flaws(&findings);
+    let shown = text(&draw(&mut app, (100, 30), Time::from_millis(0)));
+    assert!(shown.contains("a recording, cut short"), "{shown}");
+}
